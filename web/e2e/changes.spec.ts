@@ -384,7 +384,7 @@ test("states without changes say why", async ({ page }) => {
   });
   await open(page);
   await expect(page.getByText("Failed to compare: git failed")).toBeVisible();
-  await page.unroute(CHANGES);
+  await page.unrouteAll({ behavior: "wait" });
   await page.getByRole("button", { name: "Try again" }).click();
   await expect(line(page, "Doubles with each attempt")).toBeVisible();
   // Without a gateway on this machine, the request is a command, which the owner of the desktop does not allow.
@@ -410,7 +410,7 @@ test("loop that is being prepared says so, and requests no changes", async ({ pa
   await page.goto(`${mock.origin}/acme/loops/${RUNNING}?tab=changes`);
   await expect(page.getByText("The loop is being prepared")).toBeVisible();
   expect(requests).toEqual([]);
-  await page.unroute(detail);
+  await page.unrouteAll({ behavior: "wait" });
   await page.reload();
   await expect(line(page, "Doubles with each attempt")).toBeVisible();
 });

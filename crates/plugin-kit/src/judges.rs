@@ -2,6 +2,7 @@
 
 mod report;
 mod snapshot;
+mod table;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -9,6 +10,8 @@ use std::process::ExitCode;
 use clap::ValueEnum;
 
 use crate::console::print_result;
+
+pub use table::{JUDGES, Judge};
 
 /// Tools for the reports of judges.
 #[derive(Debug, clap::Subcommand)]
@@ -69,44 +72,9 @@ impl Category {
         }
     }
 
-    /// Returns the case ids of the judges that a report must contain.
-    #[must_use]
-    pub const fn judges(self) -> &'static [&'static str] {
-        match self {
-            Self::Plan => &[
-                "brownfield-accuracy-judge",
-                "code-organization-judge",
-                "codebase-grounding-judge",
-                "convention-adherence-judge",
-                "custom-best-practices-judge",
-                "dry-judge",
-                "goal-alignment-judge",
-                "kiss-judge",
-                "readability-judge",
-                "solid-isp-dip-judge",
-                "solid-liskov-substitution-judge",
-                "solid-open-closed-judge",
-                "ssot-judge",
-                "technical-accuracy-judge",
-                "test-judge",
-                "verbosity-judge",
-            ],
-            Self::Code => &[
-                "code-organization-judge",
-                "custom-best-practices-judge",
-                "dry-judge",
-                "kiss-judge",
-                "readability-judge",
-                "solid-isp-dip-judge",
-                "solid-liskov-substitution-judge",
-                "solid-open-closed-judge",
-                "ssot-judge",
-                "technical-accuracy-judge",
-                "test-judge",
-            ],
-            Self::Prd => &["prd-auditor", "prd-dependency-judge", "prd-scope-judge", "prd-testability-judge"],
-            Self::Feature => &["feature-completeness-judge", "prd-dependency-judge", "prd-testability-judge"],
-        }
+    /// Returns the judges that evaluate this kind of object, by name. A report must contain each of them.
+    pub fn judges(self) -> impl Iterator<Item = &'static Judge> {
+        JUDGES.iter().filter(move |judge| judge.categories.contains(&self))
     }
 
     /// Returns the valid endings of a report's id.

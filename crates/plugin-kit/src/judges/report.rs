@@ -6,7 +6,7 @@ use std::path::Path;
 use loopgate_home::untrusted;
 use serde::Deserialize;
 
-use super::{Category, ValidateReportArgs};
+use super::{Category, Judge, ValidateReportArgs, table};
 
 /// A report of judges. Scores and statuses must be JSON numbers, not strings.
 #[derive(Debug, Deserialize)]
@@ -23,8 +23,7 @@ struct CaseScore {
     #[serde(rename = "type", default)]
     _kind: CaseKind,
     case_id: String,
-    #[serde(rename = "final_status")]
-    _final_status: FinalStatus,
+    final_status: FinalStatus,
     metrics: Vec<MetricStatistics>,
 }
 
@@ -35,31 +34,37 @@ enum CaseKind {
     CaseScore,
 }
 
-/// Status of a case: 1 = passed, 2 = a metric is below its threshold, 3 = the judge failed.
-#[derive(Debug, Deserialize)]
+/// Status of a case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "u8")]
-struct FinalStatus;
+enum FinalStatus {
+    /// 1: all metrics reach their thresholds.
+    Passed,
+    /// 2: a metric is below its threshold.
+    Below,
+    /// 3: the judge could not judge.
+    NotJudged,
+}
 
 impl TryFrom<u8> for FinalStatus {
     type Error = String;
 
     fn try_from(status: u8) -> Result<Self, String> {
-        if (1..=3).contains(&status) {
-            Ok(Self)
-        } else {
-            Err(format!("final_status must be 1, 2 or 3, not {status}"))
+        match status {
+            1 => Ok(Self::Passed),
+            2 => Ok(Self::Below),
+            3 => Ok(Self::NotJudged),
+            _ => Err(format!("final_status must be 1, 2 or 3, not {status}")),
         }
     }
 }
 
 #[derive(Debug, Deserialize)]
 struct MetricStatistics {
-    #[serde(rename = "metric_name")]
-    _metric_name: String,
-    #[serde(rename = "threshold", default)]
-    _threshold: Option<f64>,
-    #[serde(rename = "score")]
-    _score: f64,
+    metric_name: String,
+    #[serde(default)]
+    threshold: Option<f64>,
+    score: f64,
     #[serde(rename = "justification")]
     _justification: String,
 }
@@ -107,8 +112,8 @@ fn errors(report: &EvaluationReport, category: Category) -> Vec<String> {
         errors.push("The report has no stats".to_owned());
     }
     let reported: BTreeSet<&str> = report.stats.iter().map(|case| case.case_id.as_str()).collect();
-    let missing: Vec<&str> =
-        category.judges().iter().copied().filter(|judge| !reported.contains(judge)).collect();
+    let names = category.judges().map(|judge| judge.name);
+    let missing: Vec<&str> = names.filter(|judge| !reported.contains(judge)).collect();
     if !missing.is_empty() {
         errors.push(format!(
             "Missing expected judges for category '{}': {}",
@@ -120,9 +125,45 @@ fn errors(report: &EvaluationReport, category: Category) -> Vec<String> {
     if !endings.iter().any(|ending| report.report_id.ends_with(ending)) {
         errors.push(format!("report_id '{}' must end with {}", report.report_id, endings.join(" or ")));
     }
-    let without_metrics = report.stats.iter().filter(|case| case.metrics.is_empty());
-    errors.extend(without_metrics.map(|case| format!("Judge {} has no metrics", case.case_id)));
+    for case in &report.stats {
+        case_errors(case, table::find(category, &case.case_id), &mut errors);
+    }
     errors
+}
+
+/// Adds the faults of a judge's result. `judge`: `None` for an additional judge, whose metrics are not known.
+fn case_errors(case: &CaseScore, judge: Option<&Judge>, errors: &mut Vec<String>) {
+    let id = &case.case_id;
+    if case.metrics.is_empty() {
+        errors.push(format!("Judge {id} has no metrics"));
+    }
+    for metric in &case.metrics {
+        let (name, values) = (&metric.metric_name, [Some(metric.score), metric.threshold]);
+        if values.into_iter().flatten().any(|value| !(0.0..=1.0).contains(&value)) {
+            errors.push(format!("Judge {id} has a score or threshold of {name} that is not between 0 and 1"));
+        }
+    }
+    // A judge that could not judge has one metric, which says why.
+    let Some(judge) = judge.filter(|_| case.final_status != FinalStatus::NotJudged) else { return };
+    let unknown = case.metrics.iter().filter(|metric| !judge.has_metric(&metric.metric_name));
+    errors.extend(unknown.map(|metric| format!("Judge {id} has an unknown metric {}", metric.metric_name)));
+    let mut expected = FinalStatus::Passed;
+    for (name, threshold) in judge.metrics {
+        match case.metrics.iter().find(|metric| metric.metric_name == *name) {
+            Some(metric) if metric.score < metric.threshold.unwrap_or(*threshold) => {
+                expected = FinalStatus::Below;
+            }
+            Some(_) => {}
+            None => errors.push(format!("Judge {id} has no metric {name}")),
+        }
+    }
+    match expected {
+        expected if expected == case.final_status => {}
+        FinalStatus::Below => {
+            errors.push(format!("Judge {id} has final_status 1, but a metric below its threshold"));
+        }
+        _ => errors.push(format!("Judge {id} has final_status 2, but no metric below its threshold")),
+    }
 }
 
 #[cfg(test)]
@@ -132,12 +173,12 @@ mod tests {
     use super::*;
 
     fn report(category: Category) -> Value {
-        let metric = json!({"metric_name": "m", "threshold": 1, "score": 0.8, "justification": "because"});
-        let stats: Vec<Value> = category
-            .judges()
-            .iter()
-            .map(|judge| json!({"type": "case_score", "case_id": judge, "final_status": 2, "metrics": [metric]}))
-            .collect();
+        let metric = |(name, _): &(&str, f64)| json!({"metric_name": name, "threshold": 1, "score": 0.8, "justification": "because"});
+        let case = |judge: &Judge| {
+            let metrics: Vec<Value> = judge.metrics.iter().map(metric).collect();
+            json!({"type": "case_score", "case_id": judge.name, "final_status": 2, "metrics": metrics})
+        };
+        let stats: Vec<Value> = category.judges().map(case).collect();
         let id = format!("run-7{}", category.id_endings()[0]);
         json!({"report_id": id, "timestamp": "2031-01-01T00:00:00Z", "stats": stats})
     }
@@ -151,11 +192,12 @@ mod tests {
         validate(&ValidateReportArgs { workdir: dir.path().to_owned(), report_path: None, category })
     }
 
+    // PR-01, PR-03
     #[test]
     fn complete_report_is_valid_and_may_contain_additional_judges() {
         for category in [Category::Plan, Category::Code, Category::Prd, Category::Feature] {
             let mut report = report(category);
-            let count = category.judges().len();
+            let count = category.judges().count();
             assert!(validate_report(category, Some(&report)).unwrap().contains(&format!(" {count} judges")));
             let mut more = report["stats"][0].clone();
             more["case_id"] = json!("another-judge");
@@ -165,8 +207,27 @@ mod tests {
         let mut plain = report(Category::Plan);
         plain["report_id"] = json!("run-7-judges");
         assert!(validate_report(Category::Plan, Some(&plain)).is_ok());
+        plain["stats"].as_array_mut().unwrap().retain(|case| case["case_id"] != "kiss-judge");
+        let missing = validate_report(Category::Plan, Some(&plain)).unwrap_err();
+        assert!(missing.contains("Missing expected judges for category 'plan': kiss-judge"), "{missing}");
+        let mut code = report(Category::Code);
+        code["report_id"] = json!("run-7-plan-judges");
+        assert!(
+            validate_report(Category::Code, Some(&code)).unwrap_err().contains("must end with -code-judges")
+        );
     }
 
+    #[test]
+    fn judge_that_could_not_judge_says_why_in_one_metric() {
+        let mut report = report(Category::Code);
+        let why = json!({"metric_name": "dry_score", "threshold": 0.8, "score": 0.0,
+            "justification": "Judge execution failed: it ended"});
+        report["stats"][0] =
+            json!({"case_id": report["stats"][0]["case_id"], "final_status": 3, "metrics": [why]});
+        assert!(validate_report(Category::Code, Some(&report)).is_ok());
+    }
+
+    // PR-02, PR-04
     #[test]
     fn each_fault_is_reported() {
         let changed = |at: &str, to: Value| {
@@ -181,6 +242,7 @@ mod tests {
         for (at, to) in [
             ("/stats/0/metrics/0/score", json!("0.8")),
             ("/stats/0/final_status", json!(4)),
+            ("/stats/0/final_status", json!("1")),
             ("/stats/0/type", json!("other")),
             ("/timestamp", json!(7)),
         ] {
@@ -195,6 +257,32 @@ mod tests {
             ),
             ("/stats/1/metrics", json!([]), "Judge prd-dependency-judge has no metrics"),
             ("/stats/0/case_id", json!("x"), "Missing expected judges for category 'prd': prd-auditor"),
+            (
+                "/stats/0/metrics/0/score",
+                json!(7.5),
+                "Judge prd-auditor has a score or threshold of structural_completeness that is not between 0 and 1",
+            ),
+            (
+                "/stats/0/metrics/0/threshold",
+                json!(-0.1),
+                "Judge prd-auditor has a score or threshold of structural_completeness that is not between 0 and 1",
+            ),
+            (
+                "/stats/0/metrics/0/metric_name",
+                json!("made_up"),
+                "Judge prd-auditor has an unknown metric made_up\n- Judge prd-auditor has no metric structural_completeness",
+            ),
+            (
+                "/stats/0/final_status",
+                json!(1),
+                "Judge prd-auditor has final_status 1, but a metric below its threshold",
+            ),
+            // The declared threshold is 0.8.
+            (
+                "/stats/0/metrics/0/threshold",
+                Value::Null,
+                "Judge prd-auditor has final_status 2, but no metric below its threshold",
+            ),
         ] {
             let message = changed(at, to);
             assert!(message.starts_with("Validation errors:\n- ") && message.contains(error), "{message}");

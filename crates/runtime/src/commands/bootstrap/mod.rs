@@ -233,7 +233,7 @@ mod tests {
         let text = script(Some(&order), &targets, Path::new("/w"), None, &mcp, &TrustGuard::default());
         let last = text.lines().rev().nth(1).unwrap();
         let prompt = "'/bootstrap:agent-bootstrap --output-dir /w/repo-1-agents --depth quick --update'";
-        assert!(last.starts_with(&format!(r"bootstrap '1' '/it'\''s $(here)' {prompt} '-p' ")), "{last}");
+        assert!(last.starts_with(&format!(r"bootstrap 1 '/it'\''s $(here)' {prompt} -p ")), "{last}");
         assert!(last.contains(",mcp__team__*' "), "{last}");
         assert!(!text.contains("/skipped"));
     }

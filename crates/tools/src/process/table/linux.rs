@@ -5,12 +5,18 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
+use std::thread;
+use std::time::Duration;
 
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal};
 
 use super::Process;
 use crate::process::identity::ProcessStart;
+
+// Reads of the environment of a process while a program is loaded into it, and the time between two of them.
+const EXEC_READS: usize = 200;
+const EXEC_PAUSE: Duration = Duration::from_millis(1);
 
 /// Boot time in milliseconds since the Unix epoch. The kernel reports whole seconds.
 static BOOT_MS: LazyLock<u64> = LazyLock::new(|| {
@@ -96,9 +102,32 @@ pub(crate) fn has_variable(pid: u32, name: &str, value: &str) -> io::Result<bool
         return Ok(false);
     }
     let expected = format!("{name}={value}");
-    let environ = visible(fs::read(format!("{directory}/environ")))?;
+    let environ = read_environment(&directory)?;
     Ok(environ
         .is_some_and(|environ| environ.split(|byte| *byte == 0).any(|entry| entry == expected.as_bytes())))
+}
+
+/// Returns the environment of a process as NUL-terminated entries. Waits for a process that is being replaced by another
+/// program (`execve`): until the kernel has loaded it, neither environment nor arguments can be read.
+fn read_environment(directory: &str) -> io::Result<Option<Vec<u8>>> {
+    let read = |name: &str| visible(fs::read(format!("{directory}/{name}")));
+    let is_empty = |content: &Option<Vec<u8>>| content.as_ref().is_some_and(Vec::is_empty);
+    let mut environ = read("environ")?;
+    for _ in 0..EXEC_READS {
+        // Kernel threads and zombies have no program.
+        if !is_empty(&environ) || fs::read_link(format!("{directory}/exe")).is_err() {
+            break;
+        }
+        let is_loading = is_empty(&read("cmdline")?);
+        if is_loading {
+            thread::sleep(EXEC_PAUSE);
+        }
+        environ = read("environ")?;
+        if !is_loading {
+            break;
+        }
+    }
+    Ok(environ)
 }
 
 /// Returns the processes whose program name starts with `program` and whose working directory is in one of
@@ -142,6 +171,28 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn variable_is_found_while_a_program_is_loaded() {
+        let dir = tempfile::tempdir().unwrap();
+        let script = dir.path().join("script");
+        fs::write(&script, r#"[ "$1" -eq 0 ] || exec sh "$0" $(($1 - 1))"#).unwrap();
+        #[expect(clippy::disallowed_methods, reason = "a process of this test")]
+        let mut child = std::process::Command::new("sh")
+            .arg(&script)
+            .arg("300")
+            .env("LOOPGATE_TEST_MARK", "1")
+            .spawn()
+            .unwrap();
+        loop {
+            let is_found = has_variable(child.id(), "LOOPGATE_TEST_MARK", "1").unwrap();
+            // A process that had ended before the read has no environment.
+            if child.try_wait().unwrap().is_some() {
+                break;
+            }
+            assert!(is_found);
+        }
+    }
 
     proptest! {
         #[test]

@@ -1,0 +1,183 @@
+//! The judges: what each of them evaluates, and its metrics with their thresholds.
+
+use super::Category::{self, Code, Feature, Plan, Prd};
+
+/// A judge.
+#[derive(Debug)]
+pub struct Judge {
+    /// Its name, which is the `case_id` in reports.
+    pub name: &'static str,
+    /// Kinds of objects that it evaluates.
+    pub categories: &'static [Category],
+    /// Its metrics, each with the lowest score at which it passes.
+    pub metrics: &'static [(&'static str, f64)],
+}
+
+impl Judge {
+    /// Returns whether it has a metric with this name.
+    pub fn has_metric(&self, name: &str) -> bool {
+        self.metrics.iter().any(|(metric, _)| *metric == name)
+    }
+}
+
+const fn judge(
+    name: &'static str,
+    categories: &'static [Category],
+    metrics: &'static [(&'static str, f64)],
+) -> Judge {
+    Judge { name, categories, metrics }
+}
+
+/// All judges, by name.
+pub const JUDGES: [Judge; 21] = [
+    judge(
+        "brownfield-accuracy-judge",
+        &[Plan],
+        &[("reuse_vs_reimplement", 0.8), ("integration_point_accuracy", 0.8), ("scope_accuracy", 0.8)],
+    ),
+    judge(
+        "code-organization-judge",
+        &[Plan, Code],
+        &[
+            ("naming_consistency", 0.8),
+            ("module_boundaries", 0.7),
+            ("separation_of_concerns", 0.7),
+            ("navigation_intuitiveness", 0.75),
+        ],
+    ),
+    judge(
+        "codebase-grounding-judge",
+        &[Plan],
+        &[("file_path_accuracy", 0.8), ("module_reference_accuracy", 0.8), ("existing_code_awareness", 0.8)],
+    ),
+    judge(
+        "convention-adherence-judge",
+        &[Plan],
+        &[
+            ("naming_convention_compliance", 0.8),
+            ("structural_convention_compliance", 0.8),
+            ("pattern_and_tooling_compliance", 0.8),
+        ],
+    ),
+    judge(
+        "custom-best-practices-judge",
+        &[Plan, Code],
+        &[
+            ("practice_adherence", 0.8),
+            ("pattern_consistency", 0.7),
+            ("anti_pattern_avoidance", 0.8),
+            ("completeness", 0.75),
+            ("quality_impact", 0.7),
+        ],
+    ),
+    judge("dry-judge", &[Plan, Code], &[("dry_score", 0.8)]),
+    judge("feature-completeness-judge", &[Feature], &[("feature_completeness", 0.8)]),
+    judge("goal-alignment-judge", &[Plan], &[("goal_alignment_score", 0.85)]),
+    judge("kiss-judge", &[Plan, Code], &[("kiss_score", 0.8)]),
+    judge("prd-auditor", &[Prd], &[("structural_completeness", 0.8)]),
+    judge("prd-dependency-judge", &[Prd, Feature], &[("dependency_completeness", 0.8)]),
+    judge("prd-scope-judge", &[Prd], &[("scope_discipline", 0.8)]),
+    judge("prd-testability-judge", &[Prd, Feature], &[("testability", 0.8)]),
+    judge(
+        "readability-judge",
+        &[Plan, Code],
+        &[
+            ("clarity", 0.75),
+            ("structure", 0.8),
+            ("language_appropriateness", 0.75),
+            ("logical_flow", 0.75),
+            ("template_adherence", 0.8),
+        ],
+    ),
+    judge(
+        "solid-isp-dip-judge",
+        &[Plan, Code],
+        &[
+            ("interface_focus", 0.75),
+            ("client_specific_interfaces", 0.75),
+            ("interface_pollution", 0.8),
+            ("dependency_direction", 0.8),
+            ("abstraction_stability", 0.75),
+            ("injection_and_composition", 0.8),
+            ("coupling_to_concretions", 0.75),
+        ],
+    ),
+    judge(
+        "solid-liskov-substitution-judge",
+        &[Plan, Code],
+        &[
+            ("contract_compliance", 0.8),
+            ("behavioral_consistency", 0.75),
+            ("method_signatures", 0.8),
+            ("exception_handling", 0.75),
+            ("strengthening_weakening", 0.8),
+            ("interface_segregation_relation", 0.8),
+        ],
+    ),
+    judge(
+        "solid-open-closed-judge",
+        &[Plan, Code],
+        &[
+            ("extensibility", 0.8),
+            ("abstraction_use", 0.75),
+            ("design_patterns", 0.75),
+            ("modification_risk", 0.8),
+            ("conditional_logic", 0.8),
+        ],
+    ),
+    judge("ssot-judge", &[Plan, Code], &[("ssot_score", 0.8)]),
+    judge(
+        "technical-accuracy-judge",
+        &[Plan, Code],
+        &[
+            ("api_correctness", 0.8),
+            ("language_feature_accuracy", 0.8),
+            ("algorithm_complexity_accuracy", 0.8),
+            ("terminology_accuracy", 0.8),
+        ],
+    ),
+    judge(
+        "test-judge",
+        &[Plan, Code],
+        &[
+            ("test_coverage", 0.7),
+            ("assertion_quality", 0.7),
+            ("test_structure", 0.7),
+            ("testing_best_practices", 0.7),
+        ],
+    ),
+    judge(
+        "verbosity-judge",
+        &[Plan],
+        &[("length_appropriateness", 0.7), ("value_density", 0.7), ("detail_balance", 0.7)],
+    ),
+];
+
+/// Returns the judge with a name, if it evaluates this kind of object.
+pub fn find(category: Category, name: &str) -> Option<&'static Judge> {
+    category.judges().find(|judge| judge.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn names_are_sorted_and_metrics_belong_to_one_judge() {
+        assert!(JUDGES.is_sorted_by(|a, b| a.name < b.name));
+        let metrics = JUDGES.iter().flat_map(|judge| judge.metrics);
+        let mut names = BTreeSet::new();
+        for (name, threshold) in metrics {
+            assert!(names.insert(name), "{name}");
+            assert!((0.0..=1.0).contains(threshold), "{name}");
+        }
+    }
+
+    #[test]
+    fn each_kind_of_object_has_its_number_of_judges() {
+        let counts = [Plan, Code, Prd, Feature].map(|category| category.judges().count());
+        assert_eq!(counts, [16, 11, 4, 3]);
+    }
+}
