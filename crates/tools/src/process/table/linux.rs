@@ -14,8 +14,9 @@ use rustix::process::{Pid, PidfdFlags, Signal};
 use super::Process;
 use crate::process::identity::ProcessStart;
 
-// Reads of the environment of a process while a program is loaded into it, and the time between two of them.
-const EXEC_READS: usize = 200;
+// Further reads of an environment that is empty, because a program is loaded or it has no entries, and the time between
+// two of them.
+const EXEC_READS: usize = 50;
 const EXEC_PAUSE: Duration = Duration::from_millis(1);
 
 /// Boot time in milliseconds since the Unix epoch. The kernel reports whole seconds.
@@ -108,24 +109,19 @@ pub(crate) fn has_variable(pid: u32, name: &str, value: &str) -> io::Result<bool
 }
 
 /// Returns the environment of a process as NUL-terminated entries. Waits for a process that is being replaced by another
-/// program (`execve`): until the kernel has loaded it, neither environment nor arguments can be read.
+/// program (`execve`): its environment is empty until the kernel has loaded the program.
 fn read_environment(directory: &str) -> io::Result<Option<Vec<u8>>> {
-    let read = |name: &str| visible(fs::read(format!("{directory}/{name}")));
-    let is_empty = |content: &Option<Vec<u8>>| content.as_ref().is_some_and(Vec::is_empty);
-    let mut environ = read("environ")?;
+    let read = || visible(fs::read(format!("{directory}/environ")));
+    let mut environ = read()?;
     for _ in 0..EXEC_READS {
         // Kernel threads and zombies have no program.
-        if !is_empty(&environ) || fs::read_link(format!("{directory}/exe")).is_err() {
-            break;
-        }
-        let is_loading = is_empty(&read("cmdline")?);
-        if is_loading {
-            thread::sleep(EXEC_PAUSE);
-        }
-        environ = read("environ")?;
+        let is_loading =
+            environ.as_ref().is_some_and(Vec::is_empty) && fs::read_link(format!("{directory}/exe")).is_ok();
         if !is_loading {
             break;
         }
+        thread::sleep(EXEC_PAUSE);
+        environ = read()?;
     }
     Ok(environ)
 }
