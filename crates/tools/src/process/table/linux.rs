@@ -14,8 +14,8 @@ use rustix::process::{Pid, PidfdFlags, Signal};
 use super::Process;
 use crate::process::identity::ProcessStart;
 
-// Further reads of an environment that is empty, because a program is loaded or it has no entries, and the time between
-// two of them.
+// Most reads of an environment that is empty, because a program is loaded or it has no entries, and the time between two
+// of them.
 const EXEC_READS: usize = 50;
 const EXEC_PAUSE: Duration = Duration::from_millis(1);
 
@@ -103,27 +103,22 @@ pub(crate) fn has_variable(pid: u32, name: &str, value: &str) -> io::Result<bool
         return Ok(false);
     }
     let expected = format!("{name}={value}");
-    let environ = read_environment(&directory)?;
-    Ok(environ
-        .is_some_and(|environ| environ.split(|byte| *byte == 0).any(|entry| entry == expected.as_bytes())))
-}
-
-/// Returns the environment of a process as NUL-terminated entries. Waits for a process that is being replaced by another
-/// program (`execve`): its environment is empty until the kernel has loaded the program.
-fn read_environment(directory: &str) -> io::Result<Option<Vec<u8>>> {
-    let read = || visible(fs::read(format!("{directory}/environ")));
-    let mut environ = read()?;
+    // While a process is replaced by another program (`execve`), its environment ends early or is empty.
+    let mut earlier = None;
     for _ in 0..EXEC_READS {
-        // Kernel threads and zombies have no program.
-        let is_loading =
-            environ.as_ref().is_some_and(Vec::is_empty) && fs::read_link(format!("{directory}/exe")).is_ok();
-        if !is_loading {
-            break;
+        let Some(environ) = visible(fs::read(format!("{directory}/environ")))? else { return Ok(false) };
+        if environ.split(|byte| *byte == 0).any(|entry| entry == expected.as_bytes()) {
+            return Ok(true);
         }
-        thread::sleep(EXEC_PAUSE);
-        environ = read()?;
+        // Kernel threads and zombies have no program.
+        if environ.is_empty() && fs::read_link(format!("{directory}/exe")).is_ok() {
+            thread::sleep(EXEC_PAUSE);
+        } else if earlier.as_ref() == Some(&environ) {
+            return Ok(false);
+        }
+        earlier = Some(environ);
     }
-    Ok(environ)
+    Ok(false)
 }
 
 /// Returns the processes whose program name starts with `program` and whose working directory is in one of
@@ -171,23 +166,21 @@ mod tests {
     #[test]
     fn variable_is_found_while_a_program_is_loaded() {
         let dir = tempfile::tempdir().unwrap();
-        let script = dir.path().join("script");
-        fs::write(&script, r#"[ "$1" -eq 0 ] || exec sh "$0" $(($1 - 1))"#).unwrap();
+        let (script, end) = (dir.path().join("script"), dir.path().join("end"));
+        fs::write(&script, r#"if [ "$1" -gt 0 ]; then exec sh "$0" $(($1 - 1)) "$2"; else : > "$2"; fi"#)
+            .unwrap();
         #[expect(clippy::disallowed_methods, reason = "a process of this test")]
         let mut child = std::process::Command::new("sh")
             .arg(&script)
             .arg("300")
+            .arg(&end)
             .env("LOOPGATE_TEST_MARK", "1")
             .spawn()
             .unwrap();
-        loop {
-            let is_found = has_variable(child.id(), "LOOPGATE_TEST_MARK", "1").unwrap();
-            // A process that had ended before the read has no environment.
-            if child.try_wait().unwrap().is_some() {
-                break;
-            }
-            assert!(is_found);
-        }
+        while has_variable(child.id(), "LOOPGATE_TEST_MARK", "1").unwrap() {}
+        // A process that exits has no environment any more.
+        assert!(end.exists(), "the process was not found while it ran");
+        assert!(child.wait().unwrap().success());
     }
 
     proptest! {
