@@ -112,6 +112,7 @@ pub(crate) fn has_variable(pid: u32, name: &str, value: &str) -> io::Result<bool
         }
         // Kernel threads and zombies have no program.
         if environ.is_empty() && fs::read_link(format!("{directory}/exe")).is_ok() {
+            #[expect(clippy::disallowed_methods, reason = "callers run where they may block")]
             thread::sleep(EXEC_PAUSE);
         } else if earlier.as_ref() == Some(&environ) {
             return Ok(false);
