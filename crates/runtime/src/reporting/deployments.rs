@@ -30,8 +30,14 @@ impl DeploymentReports {
         target_id: Uuid,
         deployments: Vec<(PathBuf, DeploymentState)>,
     ) -> Result<(), CallError> {
-        let jobs =
-            if deployments.is_empty() { Vec::new() } else { self.jobs.list().await.unwrap_or_default() };
+        let jobs = match self.jobs.list().await {
+            Ok(jobs) => jobs,
+            // A report without them would say that they have ended.
+            Err(error) => {
+                tracing::warn!(%error, "cannot read the loops of the deployments");
+                return Ok(());
+            }
+        };
         let report = |(worktree, state): (PathBuf, DeploymentState)| {
             let job = jobs.iter().find(|job| has_worktree(job, &worktree))?;
             Some(DeploymentReport { loop_id: job.id.0, state })
