@@ -113,7 +113,6 @@ export function reviewer({ REVIEWER, REVIEWED, REVIEW_MS = "1500" } = process.en
       findings: FINDINGS.map((finding, index) => ({
         ...finding,
         ...(index === 0 && { confidence: 0.9 }),
-        reviewStartedAt: startedAt,
       })),
     });
     findings.set("assistant", { provider: "assistant", model: "unknown", findings: OF_ASSISTANT });
@@ -123,9 +122,25 @@ export function reviewer({ REVIEWER, REVIEWED, REVIEW_MS = "1500" } = process.en
     review = { ...reviewOf(status, review.startedAt), log: `${review.log}5 findings.\n` };
   };
 
+  /** Keeps what persons have decided about the same findings, as the gateway does. */
+  const storeFindings = () => {
+    const earlier = findings.get("reviewer")?.findings ?? [];
+    const decided = ({ file, message }) => {
+      const same = earlier.find((other) => other.file === file && other.message === message);
+      return same && { declined: same.declined, declineReason: same.declineReason };
+    };
+    findings.set("reviewer", {
+      provider: "reviewer",
+      model: MODEL,
+      findings: FINDINGS.map((finding) => ({ ...finding, ...decided(finding) })),
+    });
+  };
+
   async function run(startedAt) {
     await sleep(Number(REVIEW_MS));
-    if (review.startedAt === startedAt && review.status === "running") end("completed");
+    if (review.startedAt !== startedAt || review.status !== "running") return;
+    storeFindings();
+    end("completed");
   }
 
   /** Returns an answer in parts, which `stream` sends one after the other. */
@@ -192,17 +207,7 @@ export function reviewer({ REVIEWER, REVIEWED, REVIEW_MS = "1500" } = process.en
         finding.declineReason = finding.declined && (body.declineReason || undefined);
         return ok({ success: true });
       }
-      if (!Array.isArray(body.findings)) return fail(400, "Invalid request body");
-      findings.set(provider, {
-        provider,
-        model: body.model ?? "unknown",
-        findings: body.findings.map((finding) => ({ commented: false, message: "", ...finding })),
-      });
-      return ok({ success: true, count: body.findings.length });
-    },
-    "POST review-extract": ({ body }) => {
-      if (!body.repoPath || !body.sessionId) return missing("repoPath and sessionId are required");
-      return ok({ findings: review ? FINDINGS : [] });
+      return fail(400, "Invalid request body");
     },
     "POST review-dedup": ({ body: { repoPath, providerA, providerB, findingsA, findingsB } }) => {
       if (!repoPath || !providerA || !providerB)

@@ -367,11 +367,15 @@ impl Inner {
 
     /// Returns all records. Performs blocking I/O.
     pub(crate) fn all(&self) -> Vec<DeployRun> {
-        let records = self.records.read().unwrap_or_else(|error| {
+        self.records().unwrap_or_else(|error| {
             tracing::warn!(%error, "failed to read the deployment records");
-            None
-        });
-        records.unwrap_or_default().runs.into_values().collect()
+            Vec::new()
+        })
+    }
+
+    /// Returns all runs. Performs blocking I/O.
+    pub(crate) fn records(&self) -> Result<Vec<DeployRun>, JsonFileError> {
+        Ok(self.records.read()?.unwrap_or_default().runs.into_values().collect())
     }
 
     /// Returns the run of a worktree. Performs blocking I/O.

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use loopgate_api::deployment::DeploymentState;
+use loopgate_home::JsonFileError;
 use loopgate_tools::process::{alive, identity};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -89,8 +90,10 @@ impl Deploys {
 
     /// Returns the worktrees with a deployment, and its state. A stopped deployment, or one whose command has ended
     /// without an error, is none. Performs blocking I/O.
-    #[must_use]
-    pub fn states(&self) -> Vec<(PathBuf, DeploymentState)> {
+    ///
+    /// # Errors
+    /// Fails when the records cannot be read.
+    pub fn states(&self) -> Result<Vec<(PathBuf, DeploymentState)>, JsonFileError> {
         let state = |run: DeployRun| {
             let state = match run.phase {
                 DeployPhase::Starting => DeploymentState::Starting,
@@ -104,7 +107,7 @@ impl Deploys {
             };
             Some((run.worktree, state))
         };
-        self.inner().all().into_iter().filter_map(state).collect()
+        Ok(self.inner().records()?.into_iter().filter_map(state).collect())
     }
 
     /// Returns the worktrees whose runs have one of these process ids. Performs blocking I/O.

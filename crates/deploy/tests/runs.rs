@@ -239,7 +239,7 @@ async fn server_with_error_status_is_healthy() {
 /// Returns the states of all deployments.
 async fn states(fixture: &DeployFixture) -> Vec<DeploymentState> {
     let deploys = fixture.deploys.clone();
-    let states = tokio::task::spawn_blocking(move || deploys.states()).await.unwrap();
+    let states = tokio::task::spawn_blocking(move || deploys.states()).await.unwrap().unwrap();
     states.into_iter().map(|(_, state)| state).collect()
 }
 

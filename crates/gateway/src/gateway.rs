@@ -10,6 +10,7 @@ use axum::body::Body;
 use http::{Request, Response};
 use loopgate_api::link::Telemetry;
 use loopgate_deploy::Deploys;
+use loopgate_review::Reviews;
 use tokio::sync::{broadcast, watch};
 use uuid::Uuid;
 
@@ -107,6 +108,12 @@ impl Gateway {
     #[must_use]
     pub fn deploys(&self) -> Deploys {
         self.0.pipeline.app.deploys.clone()
+    }
+
+    /// Returns the reviews of this machine; `None` in a gateway without agents.
+    #[must_use]
+    pub fn reviews(&self) -> Option<Reviews> {
+        self.0.pipeline.app.reviews.clone()
     }
 
     /// Subscribes to telemetry about the assistant's health.

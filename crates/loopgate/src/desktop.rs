@@ -230,11 +230,15 @@ impl Desktop {
             let pull_requests = reports::pull_requests(self.runtime.pull_requests.clone(), client.state());
             tasks.spawn(until(stop.clone(), pull_requests));
             let deployments = reports::deployments(
-                self.runtime.deployments.clone(),
+                self.runtime.worktree_reports.clone(),
                 self.gateway.deploys(),
                 client.state(),
             );
             tasks.spawn(until(stop.clone(), deployments));
+            if let Some(reviews) = self.gateway.reviews() {
+                let reports = self.runtime.worktree_reports.clone();
+                tasks.spawn(until(stop.clone(), reports::findings(reports, reviews, client.state())));
+            }
             let presence =
                 presence::run(self.gateway.clone(), executor.clone(), client.clone(), failed_shutdown);
             tasks.spawn(until(stop.clone(), presence));

@@ -1,12 +1,13 @@
 //! Reports of this desktop to the control plane, in addition to the events of its loops.
 //!
 //! Forwards telemetry and analytics of the components to the link, which buffers or drops them. Components
-//! never wait for it. Pull requests and deployments are reported while the link is online.
+//! never wait for it. Pull requests, deployments and findings of reviews are reported while the link is online.
 
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::Result;
 use jiff::Timestamp;
 use loopgate_api::link::{Analytics, Telemetry};
 use loopgate_api::time::now_iso;
@@ -14,7 +15,8 @@ use loopgate_deploy::Deploys;
 use loopgate_gateway::{ApprovalEvent, Decision, ResolvedApproval};
 use loopgate_link::client::{Client, LinkState};
 use loopgate_link::executor::Executor;
-use loopgate_runtime::{DeploymentReports, PullRequestReports};
+use loopgate_review::Reviews;
+use loopgate_runtime::{PullRequestReports, WorktreeReports};
 use serde_json::{Value, json};
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 use tokio::sync::watch;
@@ -69,21 +71,56 @@ pub async fn pull_requests(reports: PullRequestReports, link: watch::Receiver<Li
 }
 
 /// Reports the deployments of this machine while the link is online, until the link has ended.
-pub async fn deployments(reports: DeploymentReports, deploys: Deploys, link: watch::Receiver<LinkState>) {
-    while_online(link, |target_id| report_deployments(&reports, &deploys, target_id)).await;
+pub async fn deployments(reports: WorktreeReports, deploys: Deploys, link: watch::Receiver<LinkState>) {
+    let (reports, deploys) = (&reports, &deploys);
+    while_online(link, |target_id| {
+        after_each(deploys.changes(), move || report_deployments(reports, deploys, target_id))
+    })
+    .await;
 }
 
-/// Reports the deployments at once, because they may have changed while the desktop was offline, and after each change.
-async fn report_deployments(reports: &DeploymentReports, deploys: &Deploys, target_id: Uuid) {
-    let mut changes = deploys.changes();
+async fn report_deployments(reports: &WorktreeReports, deploys: &Deploys, target_id: Uuid) -> Result<()> {
+    let deploys = deploys.clone();
+    let states = tokio::task::spawn_blocking(move || deploys.states()).await??;
+    Ok(reports.deployments(target_id, states).await?)
+}
+
+/// Reports the findings of ended reviews while the link is online, until the link has ended.
+pub async fn findings(reports: WorktreeReports, reviews: Reviews, link: watch::Receiver<LinkState>) {
+    while_online(link, |_| after_each(reviews.ended(), || report_findings(&reports, &reviews))).await;
+}
+
+async fn report_findings(reports: &WorktreeReports, reviews: &Reviews) -> Result<()> {
+    for (loop_id, repository) in reports.worktrees().await? {
+        let (reviews, worktree) = (reviews.clone(), repository.worktree);
+        let read = tokio::task::spawn_blocking(move || reviews.unreported_findings(&worktree));
+        let unreported = match read.await? {
+            Ok(Some(unreported)) => unreported,
+            Ok(None) => continue,
+            // The others are reported nevertheless.
+            Err(error) => {
+                tracing::warn!(%error, "cannot read the findings of a review");
+                continue;
+            }
+        };
+        reports.findings(loop_id, &repository.name, unreported.open()).await?;
+        tracing::info!(%loop_id, open = unreported.open(), "reported findings to the control plane");
+        tokio::task::spawn_blocking(move || unreported.set_reported()).await??;
+    }
+    Ok(())
+}
+
+/// Reports at once, because something may have changed while the desktop was offline, and after each change.
+async fn after_each<Reported: Future<Output = Result<()>>>(
+    mut changes: watch::Receiver<()>,
+    report: impl Fn() -> Reported,
+) {
     loop {
-        let read = deploys.clone();
-        let states = tokio::task::spawn_blocking(move || read.states()).await.unwrap_or_default();
-        match reports.report(target_id, states).await {
-            // The sender lives as long as `deploys`.
+        match report().await {
+            // The sender lives as long as the service that `report` reads.
             Ok(()) => drop(changes.changed().await),
             Err(error) => {
-                tracing::debug!(%error, "cannot report deployments to the control plane");
+                tracing::debug!(%error, "cannot report to the control plane");
                 let _ = tokio::time::timeout(RETRY, changes.changed()).await;
             }
         }

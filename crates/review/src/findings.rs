@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use loopgate_api::provider::ProviderId;
-use loopgate_api::review::ReviewFindings;
+use loopgate_api::review::{ReviewFinding, ReviewFindings};
 use loopgate_home::{JsonFile, JsonFileError, Sandbox};
 use thiserror::Error;
 
@@ -57,7 +57,7 @@ impl FindingsFile {
         Ok(stored)
     }
 
-    /// Replaces all findings with those of a new review.
+    /// Replaces all findings with those of a client.
     ///
     /// # Errors
     /// Fails with [`JsonFileError`]; the file is then unchanged.
@@ -66,6 +66,22 @@ impl FindingsFile {
         set_anchors(&mut findings.findings, &self.tree);
         self.file.update(|stored| {
             *stored = Some(findings);
+            Ok(())
+        })
+    }
+
+    /// Replaces all findings with those of a review that has ended. What persons decided about the same findings of an
+    /// earlier review is kept.
+    ///
+    /// # Errors
+    /// Fails with [`JsonFileError`]; the file is then unchanged.
+    pub(crate) fn store_review(&self, mut review: ReviewFindings) -> Result<(), JsonFileError> {
+        set_anchors(&mut review.findings, &self.tree);
+        self.file.update(|stored| {
+            if let Some(earlier) = stored.take() {
+                keep_decisions(&mut review.findings, earlier.findings);
+            }
+            *stored = Some(review);
             Ok(())
         })
     }
@@ -126,28 +142,83 @@ impl FindingsFile {
     }
 }
 
+/// Copies the decisions about equal findings: same file, same message. Their lines may differ.
+fn keep_decisions(findings: &mut [ReviewFinding], mut earlier: Vec<ReviewFinding>) {
+    for finding in findings {
+        let is_same =
+            |other: &ReviewFinding| (&other.file, &other.message) == (&finding.file, &finding.message);
+        // Each decision is used once: a review can report the same text for several lines.
+        let Some(index) = earlier.iter().position(is_same) else { continue };
+        let ReviewFinding { commented, declined, decline_reason, humanized_body, .. } = earlier.remove(index);
+        (finding.commented, finding.declined) = (commented, declined);
+        (finding.decline_reason, finding.humanized_body) = (decline_reason, humanized_body);
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
     use std::sync::Barrier;
 
-    use loopgate_api::review::ReviewFinding;
     use loopgate_home::{Overrides, SettingsStore};
 
     use super::*;
+
+    fn findings_file(dir: &Path) -> FindingsFile {
+        let worktree = dir.join("box/shop-T-1");
+        std::fs::create_dir_all(&worktree).unwrap();
+        let overrides = Overrides { sandbox_base_directory: Some(dir.join("box")), ..Overrides::default() };
+        let settings = SettingsStore::open(&dir.join("settings.toml"), overrides).unwrap();
+        let sandbox = Arc::new(Sandbox::new(Arc::new(settings), &dir.join("data")));
+        let directory = ReviewDirectory::of(&sandbox, &worktree).unwrap();
+        FindingsFile::new(sandbox, &directory, &ProviderId::REVIEWER)
+    }
+
+    #[test]
+    fn decisions_hold_for_equal_findings_of_a_later_review() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = findings_file(dir.path());
+        let finding = |message: &str, line| ReviewFinding {
+            message: message.to_owned(),
+            line: Some(line),
+            ..ReviewFinding::default()
+        };
+        let store = |findings| {
+            file.store_review(ReviewFindings::new(&ProviderId::REVIEWER, None, findings)).unwrap();
+        };
+        store(vec![finding("overflow", 3), finding("unused", 4), finding("unused", 9)]);
+        file.mark_commented(0).unwrap();
+        file.decline_finding(1, "unused", true, Some("generated".to_owned())).unwrap();
+        file.decline("not now".to_owned()).unwrap();
+        // The code has moved, and one more line has the same problem.
+        store(vec![
+            finding("unused", 14),
+            finding("unused", 19),
+            finding("unused", 24),
+            finding("overflow", 13),
+        ]);
+        let stored = file.read().unwrap().unwrap();
+        let decisions =
+            stored.findings.iter().map(|finding| (finding.line, finding.declined, finding.commented));
+        assert_eq!(
+            decisions.collect::<Vec<_>>(),
+            [
+                (Some(14), true, false),
+                (Some(19), false, false),
+                (Some(24), false, false),
+                (Some(13), false, true)
+            ]
+        );
+        assert_eq!(stored.findings[0].decline_reason.as_deref(), Some("generated"));
+        assert_eq!(stored.declined, None, "the changed code was not declined");
+    }
 
     // Clients read, modify and write the same file concurrently; a lost update would drop one of the marks.
     #[test]
     fn concurrent_changes_are_all_stored() {
         const WRITERS: usize = 8;
         let dir = tempfile::tempdir().unwrap();
-        let worktree = dir.path().join("box/shop-T-1");
-        std::fs::create_dir_all(&worktree).unwrap();
-        let overrides =
-            Overrides { sandbox_base_directory: Some(dir.path().join("box")), ..Overrides::default() };
-        let settings = SettingsStore::open(&dir.path().join("settings.toml"), overrides).unwrap();
-        let sandbox = Arc::new(Sandbox::new(Arc::new(settings), &dir.path().join("data")));
-        let directory = ReviewDirectory::of(&sandbox, &worktree).unwrap();
-        let file = FindingsFile::new(sandbox, &directory, &ProviderId::REVIEWER);
+        let file = findings_file(dir.path());
         let findings = vec![ReviewFinding::default(); WRITERS];
         file.replace(ReviewFindings::new(&ProviderId::REVIEWER, None, findings)).unwrap();
         let start = Barrier::new(WRITERS + 1);

@@ -19,6 +19,7 @@ mod scope;
 mod sessions;
 mod state;
 mod structured_output;
+mod unreported;
 mod verdict;
 mod worktree;
 
@@ -35,4 +36,5 @@ pub use reviews::{
 pub use scope::{CommitHash, RequestedScope};
 pub use state::{ReviewConfig, ReviewMode, ReviewState, ReviewStatus};
 pub use structured_output::{StructuredOutput, StructuredOutputError};
+pub use unreported::UnreportedFindings;
 pub use verdict::{VerdictAnswer, parse_verdict};

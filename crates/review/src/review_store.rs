@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use loopgate_agents::run::RunEnd;
 use loopgate_agents::{RunStore, TurnOutput};
@@ -9,11 +10,15 @@ use loopgate_api::agent_failure::FailureKind;
 use loopgate_api::chat_event::ChatEvent;
 use loopgate_api::names::REVIEWER_CHAT_REVIEW;
 use loopgate_api::provider::ProviderId;
-use loopgate_home::JsonFileError;
+use loopgate_api::review::ReviewFindings;
+use loopgate_home::{JsonFileError, Sandbox};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use tokio::sync::watch;
 
+use crate::extraction::{findings_in, review_text};
 use crate::files::ReviewDirectory;
+use crate::findings::FindingsFile;
 use crate::scope::ReviewScope;
 use crate::state::{ReviewConfig, ReviewState, ReviewStatus};
 
@@ -35,10 +40,13 @@ impl ReviewOwner {
     }
 }
 
-/// Writes the state and log of a review while it runs.
+/// Writes the state and log of a review while it runs, and its findings when it has ended.
 pub(crate) struct ReviewStore {
+    pub(crate) sandbox: Arc<Sandbox>,
     pub(crate) directory: ReviewDirectory,
     pub(crate) owner: ReviewOwner,
+    /// Notified of the end of the review.
+    pub(crate) ended: watch::Sender<()>,
 }
 
 impl RunStore for ReviewStore {
@@ -66,6 +74,7 @@ impl RunStore for ReviewStore {
                     session_id: None,
                     config: config.clone(),
                     verdict: None,
+                    findings_reported: false,
                 });
             }
             Ok::<_, JsonFileError>(())
@@ -76,9 +85,7 @@ impl RunStore for ReviewStore {
     fn store(&mut self, output: &TurnOutput, events: &[ChatEvent], end: Option<&RunEnd>) -> io::Result<()> {
         let provider = &self.owner.provider;
         // Without a state file, the review was discarded in the meantime or its program was never started.
-        if self.directory.state(provider).read()?.is_none() {
-            return Ok(());
-        }
+        let Some(state) = self.directory.state(provider).read()? else { return Ok(()) };
         let failure = end.and_then(|end| end.error.clone()).map(ChatEvent::error);
         let mut log = Vec::new();
         for event in events.iter().chain(&failure) {
@@ -87,12 +94,17 @@ impl RunStore for ReviewStore {
         // Before the final state: a client that reads the end must also see the complete log.
         self.directory.append_log(provider, &log)?;
         let Some(end) = end else { return Ok(()) };
+        // The log of a review that a person stopped is incomplete.
+        if state.status == ReviewStatus::Running {
+            self.store_findings(end.success)?;
+        }
         self.directory.state(provider).update(|state| {
             if let Some(state) = state {
                 state.end(end.success, end.exit_code, output.session_id.clone());
             }
             Ok::<_, JsonFileError>(())
         })?;
+        self.ended.send_replace(());
         self.directory.remove_pid(provider)?;
         if *provider == ProviderId::REVIEWER
             && let Some(session) = &output.session_id
@@ -123,6 +135,21 @@ impl RunStore for ReviewStore {
 }
 
 impl ReviewStore {
+    /// Stores the findings that the log contains. Called before the final state is written: a client that reads the end
+    /// must also see the findings, and a review whose findings cannot be stored has not completed.
+    fn store_findings(&self, success: bool) -> io::Result<()> {
+        let ReviewOwner { provider, config, .. } = &self.owner;
+        let text = review_text(&self.directory, provider)?;
+        let findings = findings_in(&text, &self.directory.worktree()).unwrap_or_default();
+        // A review that failed may have ended before it reported its findings.
+        if !success && findings.is_empty() {
+            return Ok(());
+        }
+        let file = FindingsFile::new(self.sandbox.clone(), &self.directory, provider);
+        file.store_review(ReviewFindings::new(provider, Some(config.model.clone()), findings))?;
+        Ok(())
+    }
+
     /// Formats an event for the log: JSON lines for the assistant, plain text for other providers.
     fn log_event(&self, event: &ChatEvent, log: &mut Vec<u8>) -> io::Result<()> {
         if self.owner.provider == ProviderId::ASSISTANT {

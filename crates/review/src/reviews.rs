@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -21,6 +21,7 @@ use loopgate_tools::keyed_locks::KeyedLocks;
 use loopgate_tools::process::identity;
 use serde_json::Value;
 use thiserror::Error;
+use tokio::sync::watch;
 
 use crate::blocking::blocking;
 use crate::files::ReviewDirectory;
@@ -32,6 +33,7 @@ use crate::review_store::{ReviewOwner, ReviewStore};
 use crate::scope::{RequestedScope, ReviewScope};
 use crate::sessions::ProviderSessions;
 use crate::state::{ReviewConfig, ReviewState, ReviewStatus};
+use crate::unreported::UnreportedFindings;
 use crate::worktree::{ReviewWorktree, ReviewWorktreeError};
 
 /// Run kind of reviews.
@@ -162,6 +164,7 @@ struct ReviewsState {
     /// Held while a worktree is prepared or a verdict request is started, by worktree.
     preparing: KeyedLocks,
     sessions: ProviderSessions,
+    ended: watch::Sender<()>,
 }
 
 impl Reviews {
@@ -179,7 +182,28 @@ impl Reviews {
             verdicts,
             preparing,
             sessions,
+            ended: watch::Sender::default(),
         }))
+    }
+
+    /// Subscribes to the ends of reviews.
+    #[must_use]
+    pub fn ended(&self) -> watch::Receiver<()> {
+        self.0.ended.subscribe()
+    }
+
+    /// Returns how many findings in a worktree wait for a decision, if a review has ended there and its findings are not
+    /// reported yet. Performs blocking I/O.
+    ///
+    /// # Errors
+    /// Fails when the worktree is outside the sandbox or a file cannot be read.
+    pub fn unreported_findings(&self, worktree: &Path) -> io::Result<Option<UnreportedFindings>> {
+        UnreportedFindings::read(&self.0.sandbox, worktree)
+    }
+
+    fn store(&self, directory: ReviewDirectory, owner: ReviewOwner) -> ReviewStore {
+        let (sandbox, ended) = (self.0.sandbox.clone(), self.0.ended.clone());
+        ReviewStore { sandbox, directory, owner, ended }
     }
 
     /// Recovers the reviews, chats and debates of an earlier process, and the conversations of [`Agents`].
@@ -275,7 +299,7 @@ impl Reviews {
             announcement: RunAnnouncement { provider: Some(key.1.clone()), ..RunAnnouncement::default() },
             kind: KIND,
             owner: RunRequest::owner(&owner)?,
-            store: Box::new(ReviewStore { directory, owner }),
+            store: Box::new(self.store(directory, owner)),
         });
         let run = run.await?;
         let stream = run.stream().await?;
@@ -440,7 +464,7 @@ impl RunStoreFactory for Reviews {
     fn reopen(&self, owner: serde_json::Map<String, Value>) -> Option<Box<dyn RunStore>> {
         let owner = ReviewOwner::from_map(owner)?;
         let directory = ReviewDirectory::of(&self.0.sandbox, &owner.worktree).ok()?;
-        Some(Box::new(ReviewStore { directory, owner }))
+        Some(Box::new(self.store(directory, owner)))
     }
 
     fn provider(

@@ -92,6 +92,9 @@ pub struct ReviewState {
     /// Verdict on the reviewed change; absent until it was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
+    /// Whether the control plane has the number of findings after the end of this review.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub findings_reported: bool,
 }
 
 impl ReviewState {
@@ -137,6 +140,7 @@ mod tests {
             session_id: None,
             config,
             verdict: None,
+            findings_reported: false,
         }
     }
 

@@ -27,13 +27,13 @@ use crate::notifications::Notifications;
 use crate::process::stall_detection::{Activities, StallDetector};
 use crate::recovery::Recovery;
 use crate::reporting::control_plane::ControlPlaneClient;
-use crate::reporting::deployments::DeploymentReports;
 use crate::reporting::ended_loops::{EndedLoops, stop_ended};
 use crate::reporting::heartbeat::HeartbeatSender;
 use crate::reporting::outbox::Outbox;
 use crate::reporting::pull_requests::PullRequestReports;
 use crate::reporting::telemetry::TelemetrySender;
 use crate::reporting::tokens::Tokens;
+use crate::reporting::worktrees::WorktreeReports;
 use crate::snapshot::Snapshots;
 use crate::stop::Stopper;
 use crate::supervision::Supervisor;
@@ -125,8 +125,8 @@ pub struct Runtime {
     pub telemetry: TelemetrySender,
     /// Reports the standing of the loops' pull requests.
     pub pull_requests: PullRequestReports,
-    /// Reports deployments of the loops' worktrees.
-    pub deployments: DeploymentReports,
+    /// Reports deployments and findings of the loops' worktrees.
+    pub worktree_reports: WorktreeReports,
     /// Detects the MCP servers that loops expect; clones share its cache.
     pub mcp: Detector,
     /// Starts and finds programs, for services other than loops.
@@ -221,7 +221,7 @@ impl Runtime {
             git.clone(),
             code_host.clone(),
         );
-        let deployments = DeploymentReports::new(cloud.clone(), jobs.clone());
+        let worktree_reports = WorktreeReports::new(cloud.clone(), jobs.clone());
         let workspaces = Workspaces::new(Worktrees::new(
             jobs.clone(),
             git.clone(),
@@ -397,7 +397,7 @@ impl Runtime {
             tickets,
             telemetry,
             pull_requests,
-            deployments,
+            worktree_reports,
             mcp,
             process_services,
             tasks,

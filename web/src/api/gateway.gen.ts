@@ -475,27 +475,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/gateway/reviewer/review-extract/{ticketId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Extract findings from the log of a review
-         * @description Reads the last fenced `json` array, or the reviewer's list of comments. Findings with a `confidence` below
-         *     0.5 are omitted. With `interpret`, a log that contains neither is submitted to the provider that wrote it.
-         */
-        post: operations["extract_findings"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/gateway/reviewer/review-findings/{ticketId}": {
         parameters: {
             query?: never;
@@ -1414,41 +1393,6 @@ export interface components {
         ExchangeRequest: {
             /** @description Challenge token that the control plane issued. Valid for one exchange. */
             challengeToken: string;
-        };
-        /**
-         * @description Findings in the log.
-         * @example {
-         *       "findings": [
-         *         {
-         *           "severity": "high",
-         *           "priority": "P1",
-         *           "file": "src/cart.rs",
-         *           "line": 12,
-         *           "message": "The sum overflows\nLarge carts wrap around.",
-         *           "commented": false
-         *         }
-         *       ]
-         *     }
-         */
-        ExtractedFindings: {
-            findings: components["schemas"]["ReviewFinding"][];
-        };
-        /**
-         * @description The review whose log is parsed.
-         * @example {
-         *       "repoPath": "~/src/shop",
-         *       "sessionId": "8c0c",
-         *       "provider": "reviewer"
-         *     }
-         */
-        ExtractFindings: {
-            /** @description Whether the provider interprets its own log when the format is not recognized. */
-            interpret?: boolean | null;
-            provider?: components["schemas"]["ProviderId"] | null;
-            /** @description Path of the repository. */
-            repoPath: string;
-            /** @description Session of the review; required, but not used to select the log. */
-            sessionId: string;
         };
         /**
          * @description Why a file is not read line by line.
@@ -5417,97 +5361,6 @@ export interface operations {
                      * @example {
                      *       "error": "directory not allowed",
                      *       "code": "directory_not_allowed"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description The request was refused (credential, approval, body size) or the handler failed */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "unauthorized",
-                     *       "code": "unauthorized",
-                     *       "reason": "no credential provided"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-        };
-    };
-    extract_findings: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description Id of the ticket
-                 * @example SHOP-7
-                 */
-                ticketId: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ExtractFindings"];
-            };
-        };
-        responses: {
-            /** @description The findings; empty when there is no log */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ExtractedFindings"];
-                };
-            };
-            /** @description A required member is missing */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "repoPath and sessionId are required",
-                     *       "code": "missing_field"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description Path outside the sandbox */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "directory not allowed",
-                     *       "code": "directory_not_allowed"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            /** @description The provider failed, or its answer is invalid */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "Failed to extract findings: the provider failed: exit code 1",
-                     *       "code": "operation_failed"
                      *     }
                      */
                     "application/json": components["schemas"]["ErrorBody"];

@@ -230,18 +230,6 @@ export const reviewFindings = (
   path: findingsPath(worktree, provider),
 });
 
-/** Replaces the stored findings. */
-export const storeFindings = (
-  worktree: TicketWorktree,
-  provider: string,
-  { model, findings }: { model: string | undefined; findings: readonly ReviewFinding[] },
-): Operation<GatewayAnswer<"change_review_findings">> => ({
-  id: "reviewer_review",
-  method: "POST",
-  path: findingsPath(worktree, provider),
-  body: { ...(model !== undefined && { model }), findings },
-});
-
 /** Records that a person declines a finding or, without a decision, restores it. */
 export const declineFinding = (
   worktree: TicketWorktree,
@@ -259,14 +247,6 @@ export const declineFinding = (
     declineReason: decision?.reason.trim(),
   },
 });
-
-/** The findings in the log of a review. */
-export const extractFindings = (
-  worktree: TicketWorktree,
-  provider: string,
-  sessionId: string,
-): Operation<GatewayAnswer<"extract_findings">> =>
-  reviewer("review-extract", worktree, { provider, sessionId });
 
 /** Pairs of indexes of findings that two reviews have in common. */
 export const duplicateFindings = (

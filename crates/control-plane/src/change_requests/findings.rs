@@ -1,7 +1,7 @@
 //! Findings of reviews that wait for a decision.
 //!
-//! The findings themselves are files in the worktree on the machine. A page that reads them there, or decides about one,
-//! reports how many remain.
+//! The findings themselves are files in the worktree on the machine, which reports their number when a review has ended. A
+//! page through which a person decides about one reports how many remain.
 
 use sea_orm::prelude::*;
 use sea_orm::sea_query::OnConflict;

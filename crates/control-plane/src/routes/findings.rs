@@ -31,8 +31,8 @@ pub struct OpenFindings {
 }
 
 /// Stores how many findings about the changes of a loop wait for a decision. While there are some, and no later loop has
-/// started, the change request needs a person. The findings are files on the machine, and the pages that show them report
-/// their number.
+/// started, the change request needs a person. The findings are files on the machine, which reports their number when a
+/// review has ended. Pages report it after a decision.
 #[utoipa::path(put, path = "/loops/{id}/findings", operation_id = "report_open_findings", tag = "loops",
     params(("id" = Uuid, Path)), request_body = OpenFindings,
     responses((status = 200, body = Data<OpenFindings>), ErrorResponses))]

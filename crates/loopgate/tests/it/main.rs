@@ -27,6 +27,7 @@ mod evidence;
 mod fallback;
 mod files;
 mod finalization;
+mod finding_reports;
 mod findings;
 mod forgery;
 mod git;

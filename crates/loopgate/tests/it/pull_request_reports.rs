@@ -1,26 +1,13 @@
 //! What happens to a delivered pull request at the code host determines the state of its change request.
 
 use anyhow::{Context as _, Result};
-use loopgate_testkit::{story, wait};
+use loopgate_testkit::story;
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::test_system::TestSystem;
 
 const STANDING: &str = "/api/gateway/git/pr/standing?owner=acme&repo=garden-notes&number=1&refresh=true";
-
-/// Waits until the change request satisfies a condition. Loopgate logs each report after it has arrived.
-async fn wait_for(system: &TestSystem, document: &str, condition: impl Fn(&Value) -> bool) -> Result<Value> {
-    let log = system.loopgate.setup().data_dir().join("logs");
-    let mut last = Value::Null;
-    let path = format!("/change-requests/{document}");
-    let reached = wait::until(&log, async || {
-        last = system.page.0.get(&path).await.ok()?["data"].take();
-        condition(&last).then(|| last.clone())
-    });
-    let reached = reached.await;
-    reached.with_context(|| format!("the change request remains {last}\n{}", system.loopgate.output()))
-}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn comment_and_merge_change_the_state_of_the_change_request() -> Result<()> {
@@ -34,14 +21,14 @@ async fn comment_and_merge_change_the_state_of_the_change_request() -> Result<()
     }
     let host = &system.testbed.host;
     let delivered = |shown: &Value| shown["pullRequests"][0]["standing"]["state"] == "open";
-    let shown = wait_for(&system, &document, delivered).await?;
+    let shown = system.change_request(&document, delivered).await?;
     assert_eq!((&shown["state"], &shown["attention"]), (&json!("pull_request_open"), &Value::Null));
 
     host.comment(story::REPOSITORY, 1, "ann", "Which colours?").context("comment")?;
     let read = system.loopgate.gateway(Method::GET, STANDING).send().await?.error_for_status()?;
     let standing: Value = read.json().await?;
     assert_eq!(standing["mergeObstacle"], Value::Null, "{standing}");
-    wait_for(&system, &document, |shown| shown["attention"] == "comments").await?;
+    system.change_request(&document, |shown| shown["attention"] == "comments").await?;
 
     let merge = |head: &str| {
         let body =
@@ -51,7 +38,7 @@ async fn comment_and_merge_change_the_state_of_the_change_request() -> Result<()
     let head = standing["headSha"].as_str().context("no head")?;
     assert_eq!(merge(&"0".repeat(40)).await?.status(), 409);
     assert_eq!(merge(head).await?.status(), 200);
-    let merged = wait_for(&system, &document, |shown| shown["state"] == "merged").await?;
+    let merged = system.change_request(&document, |shown| shown["state"] == "merged").await?;
     assert_eq!((&merged["stage"], &merged["attention"]), (&json!("pull_request"), &Value::Null));
     let rules = system.testbed.remotes.file(story::REPOSITORY, "main", "theme.js");
     assert!(rules.is_ok(), "the base branch does not contain the change");

@@ -11,6 +11,7 @@ use loopgate_testkit::model::Script;
 use loopgate_testkit::testbed::Testbed;
 use loopgate_testkit::{free_port, story, wait};
 use sea_orm::{ConnectionTrait as _, Database, DbBackend, Statement};
+use serde_json::Value;
 
 use crate::page::Page;
 
@@ -97,6 +98,19 @@ impl TestSystem {
     pub async fn logged<T>(&self, look: impl Fn(&str) -> Option<T>) -> Result<T> {
         let dir = self.loopgate.setup().data_dir().join("logs");
         wait::until(&dir, async || look(&log_in(&dir))).await
+    }
+
+    /// Waits until a change request satisfies a condition. Loopgate logs each report about it after that has arrived.
+    pub async fn change_request(&self, document: &str, condition: impl Fn(&Value) -> bool) -> Result<Value> {
+        let log = self.loopgate.setup().data_dir().join("logs");
+        let path = format!("/change-requests/{document}");
+        let mut last = Value::Null;
+        let reached = wait::until(&log, async || {
+            last = self.page.0.get(&path).await.ok()?["data"].take();
+            condition(&last).then(|| last.clone())
+        });
+        let reached = reached.await;
+        reached.with_context(|| format!("the change request remains {last}\n{}", self.loopgate.output()))
     }
 
     /// Waits until the desktop has completed all work for a loop with this terminal status, including reports

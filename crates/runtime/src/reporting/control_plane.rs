@@ -26,6 +26,8 @@ pub(crate) const EVENT_TIME: Duration = Duration::from_secs(30);
 pub(crate) const SHORT_EVENT_TIME: Duration = Duration::from_millis(1000);
 /// Longer than other timeouts because the body contains whole artifacts.
 const UPLOAD_TIME: Duration = Duration::from_secs(120);
+/// Largest number of findings in a report. A review with more is hostile or broken.
+const MAX_FINDINGS: usize = 10_000;
 const REFRESH_TIME: Duration = Duration::from_secs(10);
 const HEARTBEAT_TIME: Duration = Duration::from_secs(30);
 const CANCEL_TIME: Duration = Duration::from_secs(10);
@@ -316,6 +318,19 @@ impl ControlPlaneClient {
         let key = self.managed_key()?;
         let request = self.signed(Method::PUT, &path, &key.secret)?;
         let body = json!({"deployments": deployments}).to_string();
+        send(json_body(request, body), REPORT_TIME).await.map(|_| ())
+    }
+
+    /// Reports how many findings about the changes of a loop in a repository wait for a decision.
+    pub(crate) async fn report_findings(
+        &self,
+        id: LoopId,
+        repository: &str,
+        open: usize,
+    ) -> Result<(), CallError> {
+        let key = self.managed_key()?;
+        let request = self.signed(Method::PUT, &format!("/loops/{id}/findings"), &key.secret)?;
+        let body = json!({"repository": repository, "count": open.min(MAX_FINDINGS)}).to_string();
         send(json_body(request, body), REPORT_TIME).await.map(|_| ())
     }
 

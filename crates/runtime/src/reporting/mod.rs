@@ -2,7 +2,6 @@
 //! deployments and telemetry.
 
 pub(crate) mod control_plane;
-pub(crate) mod deployments;
 pub(crate) mod ended_loops;
 pub(crate) mod failure_streak;
 pub(crate) mod heartbeat;
@@ -10,3 +9,4 @@ pub(crate) mod outbox;
 pub(crate) mod pull_requests;
 pub(crate) mod telemetry;
 pub(crate) mod tokens;
+pub(crate) mod worktrees;

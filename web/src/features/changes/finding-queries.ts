@@ -11,11 +11,10 @@ import { useEffect } from "react";
 
 import { unwrap } from "@/api/client";
 import { type Scope, useScope } from "@/api/scope";
-import type { RepositoryChanges, ReviewAnswer } from "@/api/types";
+import type { RepositoryChanges, ReviewFinding } from "@/api/types";
 import {
   declineFinding,
   duplicateFindings,
-  extractFindings,
   type Operation,
   reviewerAvailability,
   reviewFindings,
@@ -23,7 +22,6 @@ import {
   reviewVerdict,
   startReview,
   stopReview,
-  storeFindings,
   type TicketWorktree,
 } from "@/gateway/operations";
 import { follow, request } from "@/gateway/request";
@@ -32,15 +30,11 @@ import { isActive } from "@/model/status";
 
 import { ASSISTANT, REVIEWER } from "./model/discussion";
 import {
-  areOfReview,
-  areSame,
   type FindingGroup,
   findingsOf,
   groupFindings,
   indexesOf,
-  newFindings,
   type ShownFinding,
-  type StoredFinding,
 } from "./model/findings";
 import type { ChangesLoop } from "./queries";
 
@@ -110,7 +104,7 @@ export function useReviewOfChanges(loop: ChangesLoop, repository: RepositoryChan
     ),
     queryFn:
       target && status && !isUnknown
-        ? ({ signal }) => readFindings(scope, target, review, signal)
+        ? ({ signal }) => readFindings(scope, target, signal)
         : skipToken,
     placeholderData: keepPreviousData,
     // The loop moves the lines of the findings.
@@ -135,14 +129,13 @@ export type ReviewOfChanges = ReturnType<typeof useReviewOfChanges>;
 async function readFindings(
   scope: Scope,
   target: ReviewTarget,
-  review: ReviewAnswer | undefined,
   signal: AbortSignal,
 ): Promise<FindingGroup[]> {
   const [own, others] = await Promise.all([
-    readReviewersFindings(scope, target, review, signal),
+    readStored(scope, target, REVIEWER, signal),
     readStored(scope, target, ASSISTANT, signal),
   ]);
-  const compared = (list: readonly StoredFinding[]) =>
+  const compared = (list: readonly ReviewFinding[]) =>
     list.map(({ file, message }) => ({ ...(file != null && { file }), message: message ?? "" }));
   const operation = duplicateFindings(
     target.worktree,
@@ -161,37 +154,14 @@ async function readStored(
   { loop, worktree }: ReviewTarget,
   provider: string,
   signal: AbortSignal,
-): Promise<StoredFinding[]> {
+): Promise<ReviewFinding[]> {
   const { data } = await send(scope, loop, reviewFindings(worktree, provider), signal);
   return data.findings ?? [];
 }
 
-/** Returns the findings of the reviewer. Those of a review that has ended are stored first: the gateway leaves that to clients. */
-async function readReviewersFindings(
-  scope: Scope,
-  target: ReviewTarget,
-  review: ReviewAnswer | undefined,
-  signal: AbortSignal,
-): Promise<StoredFinding[]> {
-  const { loop, worktree } = target;
-  const stored = await readStored(scope, target, REVIEWER, signal);
-  const hasEnded = review?.status === "completed" || review?.status === "failed";
-  if (!hasEnded || areOfReview(stored, review.startedAt)) return stored;
-  const session = review.sessionId ?? review.startedAt;
-  const extract = extractFindings(worktree, REVIEWER, session);
-  const { findings } = (await send(scope, loop, extract, signal)).data;
-  // A review that failed may have ended before it reported its findings.
-  const isWithoutResult = review.status === "failed" && findings.length === 0;
-  if (isWithoutResult || areSame(findings, stored)) return stored;
-  const next = newFindings(findings, stored, review.startedAt);
-  const store = storeFindings(worktree, REVIEWER, { model: review.config.model, findings: next });
-  await send(scope, loop, store, signal);
-  return readStored(scope, target, REVIEWER, signal);
-}
-
 /**
- * Reports to the control plane how many findings wait for a decision: only machines and their pages know them, and the
- * change request needs a person while there are some. `findings`: undefined until they are known.
+ * Reports to the control plane how many findings wait for a decision. The machine does so when a review has ended; pages
+ * know what persons have decided since then. `findings`: undefined until they are known.
  */
 export function useReportOpenFindings(
   { id }: ChangesLoop,

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 
+import type { ReviewFinding } from "@/api/types";
+
 import { contentId } from "./content-id";
 import {
-  areOfReview,
-  areSame,
   commentText,
   type Finding,
   findingCounts,
@@ -12,25 +12,23 @@ import {
   groupFindings,
   indexesOf,
   neighbour,
-  newFindings,
   severityTone,
   shownFindings,
-  type StoredFinding,
 } from "./findings";
 
-const stored = (message: string, more: Partial<StoredFinding> = {}): StoredFinding => ({
+const stored = (message: string, more: Partial<ReviewFinding> = {}): ReviewFinding => ({
   severity: "high",
   file: "src/cart.ts",
   line: 14,
   message,
   ...more,
 });
-function findingOf(provider: string, own: StoredFinding): Finding {
+function findingOf(provider: string, own: ReviewFinding): Finding {
   const [only] = findingsOf(provider, [own]);
   if (!only) throw new Error("no finding");
   return only;
 }
-const finding = (message: string, more: Partial<StoredFinding> = {}, provider = "reviewer") =>
+const finding = (message: string, more: Partial<ReviewFinding> = {}, provider = "reviewer") =>
   findingOf(provider, stored(message, more));
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -106,26 +104,6 @@ test("comment contains the finding and its suggestion, and has the length that i
   );
   const [long] = groupFindings([finding("x".repeat(20_000))], [], []);
   expect(long && commentText(long)).toHaveLength(10_000);
-});
-
-test("findings are those of a review if they say so, or if they are the same", () => {
-  const at = "2030-01-01T00:00:00Z";
-  const own = newFindings([stored("a")], [], at);
-  expect(areOfReview(own, at)).toBe(true);
-  expect(areOfReview(own, "2030-01-02T00:00:00Z")).toBe(false);
-  expect(areOfReview([stored("a")], at)).toBe(false);
-  expect(areSame([stored("a"), stored("b")], [stored("b"), stored("a", { line: 2 })])).toBe(true);
-  // A finding that was fixed is no longer reported.
-  expect(areSame([stored("a")], [stored("a"), stored("b")])).toBe(false);
-});
-
-test("declined finding stays declined in a later review", () => {
-  const declined = [stored("a", { declined: true, declineReason: "not ours" }), stored("b")];
-  const next = newFindings([stored("a", { line: 30 }), stored("c")], declined, "now");
-  expect(next.map((own) => [own.declined, own.declineReason])).toEqual([
-    [true, "not ours"],
-    [undefined, undefined],
-  ]);
 });
 
 test("equal findings have different indexes", () => {

@@ -5,12 +5,6 @@ import type { Tone } from "@/model/status";
 import type { SentComment } from "./comments";
 import { contentId } from "./content-id";
 
-/** A finding with a member that this page adds: the gateway preserves it. */
-export type StoredFinding = ReviewFinding & {
-  /** Start of the review that reported it. */
-  reviewStartedAt?: unknown;
-};
-
 export interface Finding {
   /** The same for the same finding of a later review. */
   id: string;
@@ -53,7 +47,7 @@ const textOr = (value: unknown) =>
   typeof value === "string" && value.trim() !== "" ? value : undefined;
 
 /** Returns an id for each finding, which does not depend on its line. Equal findings are numbered. */
-function idsOf(provider: string, stored: readonly StoredFinding[]): string[] {
+function idsOf(provider: string, stored: readonly ReviewFinding[]): string[] {
   const counts = new Map<string, number>();
   return stored.map(({ file, message = "" }) => {
     const id = `${provider}-${contentId(`${file ?? ""}\n${message}`)}`;
@@ -64,12 +58,12 @@ function idsOf(provider: string, stored: readonly StoredFinding[]): string[] {
 }
 
 /** Returns the findings of a provider. */
-export function findingsOf(provider: string, stored: readonly StoredFinding[]): Finding[] {
+export function findingsOf(provider: string, stored: readonly ReviewFinding[]): Finding[] {
   const ids = idsOf(provider, stored);
   return stored.map((finding, index) => findingOf(provider, ids[index] ?? "", finding));
 }
 
-function findingOf(provider: string, id: string, stored: StoredFinding): Finding {
+function findingOf(provider: string, id: string, stored: ReviewFinding): Finding {
   const { severity, message = "", suggestion, file, line, outdated, confidence } = stored;
   const [title = "", ...details] = message.trim().split("\n");
   return {
@@ -195,40 +189,9 @@ export function neighbour(
   return placed.at(next % placed.length)?.finding;
 }
 
-/** Returns whether findings were stored for the review that started at an instant. */
-export const areOfReview = (stored: readonly StoredFinding[], startedAt: string): boolean =>
-  stored.some(({ reviewStartedAt }) => reviewStartedAt === startedAt);
-
-/** Returns whether two lists contain the same findings, which may have moved. */
-export function areSame(a: readonly StoredFinding[], b: readonly StoredFinding[]): boolean {
-  const [left, right] = [a, b].map((list) => JSON.stringify(idsOf("", list).sort()));
-  return left === right;
-}
-
-/** Returns the findings of a new review, with the decisions of persons on the same findings of an earlier one. */
-export function newFindings(
-  extracted: readonly StoredFinding[],
-  earlier: readonly StoredFinding[],
-  startedAt: string,
-): StoredFinding[] {
-  const earlierIds = idsOf("", earlier);
-  const known = new Map(earlier.map((finding, index) => [earlierIds[index], finding]));
-  const ids = idsOf("", extracted);
-  return extracted.map((finding, index) => {
-    const { commented, declined, declineReason } = known.get(ids[index]) ?? {};
-    return {
-      ...finding,
-      ...(commented === true && { commented }),
-      ...(declined === true && { declined }),
-      ...(declined === true && declineReason !== undefined && { declineReason }),
-      reviewStartedAt: startedAt,
-    };
-  });
-}
-
 /** Returns the indexes of the findings with these ids. */
 export const indexesOf = (
   provider: string,
-  stored: readonly StoredFinding[],
+  stored: readonly ReviewFinding[],
   ids: readonly string[],
 ): number[] => idsOf(provider, stored).flatMap((id, index) => (ids.includes(id) ? [index] : []));
