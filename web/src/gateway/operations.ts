@@ -332,11 +332,14 @@ export const killProcess = (pid: number): Operation<GatewayAnswer<"kill_process"
   body: { pid },
 });
 
-/** State and output of the deployment of a worktree. */
-export const deployStatus = ({ repo, ticket }: TicketWorktree) =>
+/**
+ * State and output of the deployment of a worktree. `worktree`: its path, since the place of a ticket's worktree depends on
+ * settings that may have changed since its loop.
+ */
+export const deployStatus = ({ repo, ticket }: TicketWorktree, worktree: string) =>
   read<GatewayAnswer<"deploy_status">>(
     "deploy",
-    `deploy/status/${encodeURIComponent(ticket)}?${new URLSearchParams({ repo })}`,
+    `deploy/status/${encodeURIComponent(ticket)}?${new URLSearchParams({ repo, worktree })}`,
   );
 
 /** Detects how to run a directory. Stores the result if it is a managed repository, but not for its worktrees. */

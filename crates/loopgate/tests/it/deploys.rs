@@ -115,6 +115,10 @@ async fn deploys_are_recovered_and_terminated_after_a_restart() -> Result<()> {
     let ended = reaches(&local, &clone, &orphaned, "failed").await?;
     ensure!(ended["error"] == "Deploy command failed because of a signal", "{ended}");
     ensure!(status(&local, &clone, &unchanged).await?["status"] == "completed");
+    // A worktree at another place than the settings say.
+    let (repo, place) = (clone.to_string_lossy(), unchanged.worktree.to_string_lossy());
+    let query = [("repo", &*repo), ("worktree", &*place)];
+    ensure!(local.get("deploy/status/T-9", &query).await?.ok()?["status"] == "completed");
     let unchanged_deploy = json!({"repoPath": clone, "worktreePath": unchanged.worktree});
     local.post("deploy/teardown", unchanged_deploy).await?.is(200, &json!({"success": true}))?;
     let removed_deploy = json!({"repoPath": clone, "worktreePath": removed.worktree});

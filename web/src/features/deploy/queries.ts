@@ -60,7 +60,8 @@ const deployKey = (scope: Scope, { machine, path }: DeployTarget, part: string) 
 export const statusQuery = (scope: Scope, target: DeployTarget) =>
   queryOptions({
     queryKey: deployKey(scope, target, "status"),
-    queryFn: ({ signal }) => request(scope, target.machine, deployStatus(target.worktree), signal),
+    queryFn: ({ signal }) =>
+      request(scope, target.machine, deployStatus(target.worktree, target.path), signal),
     refetchInterval: ({ state: { data } }) =>
       pollInterval(data?.data, data?.relayedBy !== undefined),
     retry: false,

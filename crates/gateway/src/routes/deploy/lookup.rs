@@ -47,6 +47,7 @@ pub(crate) struct InfoAnswer {
     params(
         ("ticketId" = String, Path, description = "Id of the ticket", example = "AB-1"),
         ("repo" = String, Query, description = "Path of the repository", example = "~/src/shop"),
+        ("worktree" = Option<String>, Query, description = "Path of the deployed worktree; by default that of the ticket below the directories for worktrees", example = "~/src/worktrees/shop-AB-1"),
         ("pid" = Option<String>, Query, description = "`pid` from the response of `deploy`", example = "4242"),
     ),
     responses(
@@ -67,8 +68,15 @@ async fn status(
         .and_then(|pid| u32::try_from(pid).ok())
         .filter(|pid| *pid > 0);
     let repository = allowed(&app, repository).await?;
+    let named = match query.get("worktree").filter(|path| !path.is_empty()) {
+        Some(path) => Some(allowed(&app, path.to_owned()).await?),
+        None => None,
+    };
     let status = spawn_blocking(move || {
-        let worktree = ticket_worktree(&app, &repository, &ticket)?;
+        let worktree = match named {
+            Some(worktree) => Some(worktree),
+            None => ticket_worktree(&app, &repository, &ticket)?,
+        };
         Ok(match worktree {
             Some(worktree) => app.deploys.status(worktree.canonical(), pid),
             // A ticket without a worktree has no deployment; for clients that is a status, not an error.
@@ -110,6 +118,7 @@ pub(crate) fn status_endpoint() -> Endpoint {
         routes!(status),
         &[
             Source::Path(At::Query("repo")),
+            Source::Path(At::Query("worktree")),
             Source::Ticket(At::Segment("ticketId")),
             Source::Process(At::Query("pid")),
         ],
