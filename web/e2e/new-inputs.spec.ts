@@ -148,6 +148,7 @@ test("peers, model, limit and an implementation at once are sent, and permission
   await page.getByLabel("Spending limit").fill("nothing");
   await expect(page.getByText("Enter an amount of US dollars above 0")).toBeVisible();
   await page.getByLabel("Spending limit").fill("2.50");
+  await page.getByLabel("Use learnings").check();
   const steps = page.getByRole("complementary", { name: "What happens next" }).getByRole("heading");
   await expect(steps).toHaveText(["Plan", "Review", "Execute"]);
   await page.getByText("Implement now").click();
@@ -167,6 +168,7 @@ test("peers, model, limit and an implementation at once are sent, and permission
     additionalRepos: [{ fullName: "acme/docs", branch: "release/1" }],
     model: "opus",
     maxSpendUsd: 2.5,
+    selfLearning: true,
   });
 });
 

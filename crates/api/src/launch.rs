@@ -228,6 +228,9 @@ pub struct LaunchContent {
     /// Model of the assistant; absent for that of the desktop's settings.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// Whether the loop uses and records learnings; absent otherwise.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub self_learning: bool,
     /// Spending limit of the loop in US dollars; absent when neither its user nor the organization sets one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<f64>)]

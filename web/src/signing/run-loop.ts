@@ -21,6 +21,7 @@ export type RunSelection = Pick<
   | "model"
   | "maxSpendUsd"
   | "agents"
+  | "selfLearning"
   | "withoutPlan"
   | "review"
   | "approve"

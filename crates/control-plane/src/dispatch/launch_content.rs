@@ -128,6 +128,7 @@ impl LaunchInputs {
                 && organizations::find_settings(db, self.organization_id).await?.hold_pull_requests,
             approved_commits: self.approved,
             review_comments: self.review,
+            self_learning: self.options.self_learning == Some(true),
             max_spend_usd: budget.into_iter().chain(self.options.max_spend_usd).min(),
         })
     }

@@ -111,6 +111,9 @@ pub struct RunLoop {
     /// Slugs of the agents for the loop; by default those of the loop whose work is continued, else all that apply to its
     /// repositories.
     pub agents: Option<Vec<String>>,
+    /// Whether the loop uses the learnings of earlier loops on its repository; by default that of the loop whose work is
+    /// continued, else no.
+    pub self_learning: Option<bool>,
     /// Comments of the user that the loop has to answer, only with `execute`. They are sent with the start.
     pub review: Option<ReviewSubmission>,
     /// Approval of the changes of the last `execute`, which has held its pull requests. The loop only opens them. Only with
@@ -193,6 +196,7 @@ impl RunLoop {
             model: self.model.clone(),
             max_spend_usd: self.max_spend_usd,
             agents: self.agents.clone(),
+            self_learning: self.self_learning,
         }
     }
 

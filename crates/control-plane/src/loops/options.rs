@@ -24,6 +24,9 @@ pub struct SelectedOptions {
     /// Slugs of the organization's agents that the loop gets; all that apply to its repositories if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agents: Option<Vec<String>>,
+    /// Whether the loop uses learnings; no if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub self_learning: Option<bool>,
 }
 
 impl SelectedOptions {
@@ -34,6 +37,7 @@ impl SelectedOptions {
             model: self.model.or(other.model),
             max_spend_usd: self.max_spend_usd.or(other.max_spend_usd),
             agents: self.agents.or(other.agents),
+            self_learning: self.self_learning.or(other.self_learning),
         }
     }
 

@@ -209,6 +209,7 @@ const HARMLESS: &[&str] = &[
     "body reviewMode",
     "body rounds",
     "body s3StateKey",
+    "body selfLearning",
     "body sessionId",
     "body ticket",
     "body ticket.additionalContext",

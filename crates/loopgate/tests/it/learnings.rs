@@ -65,6 +65,20 @@ async fn post(system: &TestSystem, route: &str, body: &Value) -> Result<Value> {
     Ok(request.json(body).send().await?.json().await?)
 }
 
+/// Runs a PLAN loop to its end, and returns what the assistant's model was sent.
+async fn planned(system: &TestSystem, document: &str, options: Value) -> Result<String> {
+    let before = system.testbed.model.requests_of(story::PLAN).len();
+    let plan = system.page.run_loop(document, &options).await?;
+    let end = system.page.wait_for_end(&plan).await?;
+    ensure!(end["status"] == "COMPLETED", "{end}\n{}", system.loopgate.output());
+    system.no_processes_remain(&plan).await?;
+    let requests = system.testbed.model.requests_of(story::PLAN);
+    let text = |request: &ModelRequest| format!("{}{}", request.user_text(), request.tool_results());
+    let text: String = requests[before..].iter().map(text).collect();
+    ensure!(!text.is_empty(), "the model was not asked");
+    Ok(text)
+}
+
 // DL-29, DL-38
 // The real assistant extracts and classifies the learnings, and receives them in the next loop.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -113,32 +127,22 @@ async fn learnings_of_a_loop_and_a_chat_reach_the_next_loop() -> Result<()> {
     let head = git(&system.clone, &["rev-parse", "HEAD"])?;
     ensure!(source["file"] == "notes.js:3" && source["commit"] == head.trim(), "{source}");
 
-    let before = system.testbed.model.requests_of(story::PLAN).len();
-    let plan = system.page.start_loop(&document, "plan").await?;
-    let end = system.page.wait_for_end(&plan).await?;
-    ensure!(end["status"] == "COMPLETED", "{end}\n{}", system.loopgate.output());
-    let requests = system.testbed.model.requests_of(story::PLAN);
-    let read: String = requests[before..].iter().map(|request| request.tool_results()).collect();
-    ensure!(read.contains(FROM_CHAT) && read.contains(REWORDED), "{read}");
-    let read: String = requests[..before].iter().map(|request| request.tool_results()).collect();
-    ensure!(!read.contains(FROM_CHAT), "the first loop already received the learning");
-    system.no_processes_remain(&plan).await?;
+    let has_learnings = |text: &str| text.contains(FROM_CHAT) || text.contains(REWORDED);
+    let text = planned(&system, &document, json!({"command": "plan"})).await?;
+    ensure!(!has_learnings(&text), "nobody selected learnings: {text}");
+    let with_learnings = json!({"command": "plan", "selfLearning": true});
+    let text = planned(&system, &document, with_learnings.clone()).await?;
+    ensure!(text.contains(FROM_CHAT) && text.contains(REWORDED), "{text}");
 
-    // With learnings turned off, the prompts of a loop contain none.
+    // The owner of the machine can turn them off.
     system.loopgate.stop().await?;
     let settings = system.loopgate.setup().data_dir().join("settings.toml");
     let text = std::fs::read_to_string(&settings).unwrap_or_default();
     std::fs::write(&settings, format!("learnings_enabled = false\n{text}"))?;
     let system = system.restart().await?;
-    let before = system.testbed.model.requests_of(story::PLAN).len();
-    let plan = system.page.start_loop(&document, "plan").await?;
-    let end = system.page.wait_for_end(&plan).await?;
-    ensure!(end["status"] == "COMPLETED", "{end}\n{}", system.loopgate.output());
-    let requests = system.testbed.model.requests_of(story::PLAN);
-    let prompts = |request: &ModelRequest| format!("{}{}", request.user_text(), request.tool_results());
-    let read: String = requests[before..].iter().map(prompts).collect();
-    ensure!(!read.is_empty() && !read.contains(FROM_CHAT) && !read.contains(REWORDED), "{read}");
-    system.no_processes_remain(&plan).await
+    let text = planned(&system, &document, with_learnings).await?;
+    ensure!(!has_learnings(&text), "{text}");
+    Ok(())
 }
 
 /// A home with worktrees that have pending learnings.

@@ -27,8 +27,13 @@ impl Page {
 
     /// Starts a loop command on a document, like the page's button. Returns the loop's id.
     pub async fn start_loop(&self, document: &str, command: &str) -> Result<String> {
+        self.run_loop(document, &json!({"command": command})).await
+    }
+
+    /// Starts a loop with these options, and returns its id.
+    pub async fn run_loop(&self, document: &str, options: &Value) -> Result<String> {
         let path = format!("/documents/{document}/run-loop");
-        text(&self.0.post(&path, &json!({"command": command})).await?["data"]["loopId"])
+        text(&self.0.post(&path, options).await?["data"]["loopId"])
     }
 
     /// Creates a document and runs PLAN on it to completion, so that EXECUTE can follow. Returns the

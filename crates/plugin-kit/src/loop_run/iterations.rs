@@ -214,7 +214,7 @@ impl Driver {
         config.save(&self.state.workdir)?;
         if self.state.self_learning {
             self.journal.progress(
-                "Self-learning was requested, but its plugin is not installed: its steps are skipped",
+                "Self-learning: the loop gets the learnings of earlier loops; it records none of its own",
             );
         }
         if self.display.wants_summary() {

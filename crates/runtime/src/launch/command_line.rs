@@ -32,6 +32,8 @@ pub(crate) struct ProcessRequest<'a> {
     pub assistant: &'a Path,
     /// Whether the work is done and approved, so that the loop only delivers it.
     pub only_delivers: bool,
+    /// Whether the loop uses learnings.
+    pub self_learning: bool,
     /// Directory of the command's plugin, if it was found.
     pub plugin: Option<&'a Path>,
     pub staged: &'a StagedInputs,
@@ -135,6 +137,9 @@ fn driver_args(launch: &ProcessRequest<'_>, iterations: u32) -> Vec<OsString> {
     args.extend(["--max-iterations".into(), iterations.to_string().into()]);
     if let Some(prd) = &launch.staged.prd {
         args.extend(["--prd".into(), prd.into()]);
+    }
+    if launch.self_learning {
+        args.push("--self-learning".into());
     }
     args.extend(allowed_tools(launch));
     args.extend(add_dirs(launch.workspace));

@@ -59,7 +59,8 @@ impl Launcher {
         };
         let (request_copy, workspace_copy) = (request.clone(), workspace.clone());
         let learnings_repo = repository.and_then(|repository| repository.full_name.clone());
-        let learnings_repo = learnings_repo.filter(|_| self.settings.get().learnings_enabled);
+        let uses_learnings = request.self_learning && self.settings.get().learnings_enabled;
+        let learnings_repo = learnings_repo.filter(|_| uses_learnings);
         // Staging does many small writes; run it on the blocking pool.
         let staged = tokio::task::spawn_blocking(move || {
             let peers = workspace_copy.mounted();

@@ -68,6 +68,7 @@ impl Launcher {
             workspace,
             assistant: &assistant,
             only_delivers: request.approved_commits.is_some(),
+            self_learning: request.self_learning,
             plugin: plugin.as_deref(),
             staged: &staged,
             committer: request.committer.as_ref(),

@@ -100,6 +100,8 @@ pub struct LoopRequest {
     pub approved_commits: Option<BTreeMap<String, String>>,
     /// Comments of a review, which an EXECUTE has to answer.
     pub review_comments: Option<ReviewComments>,
+    /// Whether the loop uses learnings.
+    pub self_learning: bool,
     /// Model of the assistant; `None` for that of the settings.
     pub model: Option<String>,
     /// Spending limit set by the user or the organization; more than 0.
@@ -196,6 +198,7 @@ impl LoopRequest {
             hold_pull_request: fields.value("holdPullRequest") == Some(&Value::Bool(true)),
             approved_commits: fields.object("approvedCommits")?,
             review_comments: fields.object("reviewComments")?,
+            self_learning: fields.value("selfLearning") == Some(&Value::Bool(true)),
             max_spend,
             expected_mcp_url: fields.non_blank("expectedMcpUrl")?,
             s3_state_key: fields.non_blank("s3StateKey")?,

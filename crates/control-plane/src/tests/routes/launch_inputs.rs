@@ -93,18 +93,19 @@ async fn selected_model_agents_and_limit_apply_to_the_loop_and_to_those_that_con
     let owner = plane.owner().await;
     agent(&owner, "payments").await;
     agent(&owner, "search").await;
-    let options = json!({"model": "opus", "maxSpendUsd": 2.5, "agents": ["payments"]});
+    let options = json!({"model": "opus", "maxSpendUsd": 2.5, "agents": ["payments"], "selfLearning": true});
     owner.post(START, start("plan", json!([]), options)).await;
     let (command, id, runner) = launched(&plane, &mut desktop).await;
     let selected = |body: &Value| {
         let agents = body["agents"].as_array().map(|agents| agents.iter().map(|agent| agent["slug"].clone()));
-        (body["model"].clone(), body["maxSpendUsd"].clone(), agents.into_iter().flatten().collect::<Vec<_>>())
+        let agents = agents.into_iter().flatten().collect::<Vec<_>>();
+        (body["model"].clone(), body["maxSpendUsd"].clone(), agents, body["selfLearning"].clone())
     };
-    let expected = (json!("opus"), json!(2.5), vec![json!("payments")]);
+    let expected = (json!("opus"), json!(2.5), vec![json!("payments")], json!(true));
     assert_eq!(selected(&command["body"]), expected);
     let shown = owner.get(&format!("/loops/{id}")).await;
     assert_eq!((shown.data("model"), shown.data("maxSpendUsd")), (&json!("opus"), &json!(2.5)));
-    assert_eq!(shown.data("agents"), &json!(["payments"]));
+    assert_eq!((shown.data("agents"), shown.data("selfLearning")), (&json!(["payments"]), &json!(true)));
 
     fail(&runner, id).await;
     let resumed = owner.post(&format!("/loops/{id}/resume"), json!({})).await;

@@ -60,6 +60,7 @@ test("only what differs from the defaults is sent", () => {
     model: " opus ",
     limit: "5",
     agents: [],
+    selfLearning: true,
   };
   const peer = { fullName: "acme/api", branch: "next" };
   expect(selectionOf(draft, [repo, peer])).toEqual({
@@ -69,6 +70,7 @@ test("only what differs from the defaults is sent", () => {
     model: "opus",
     maxSpendUsd: 5,
     agents: [],
+    selfLearning: true,
     withoutPlan: true,
   });
 });
@@ -87,6 +89,7 @@ test("request that is started again has the values of the first loop", () => {
     model: "opus",
     maxSpendUsd: 2.5,
     agents: null,
+    selfLearning: true,
   });
   expect(peers).toMatchObject([{ repository: "acme/api", branch: "" }]);
   expect(again).toMatchObject({
@@ -98,5 +101,6 @@ test("request that is started again has the values of the first loop", () => {
     model: "opus",
     limit: "2.5",
     agents: undefined,
+    selfLearning: true,
   });
 });

@@ -31,6 +31,8 @@ export interface RequestDraft {
   limit: string;
   /** Slugs of the selected agents. Undefined for all of the repositories. */
   agents?: string[] | undefined;
+  /** Whether the loops use what earlier ones have learned. */
+  selfLearning?: boolean | undefined;
 }
 
 export const MAX_PEERS = 5;
@@ -55,7 +57,7 @@ export const newPeer = (repository = "", branch = ""): RepositoryDraft => ({
 /** The request of an existing change request, to start it again with changes. `selected`: of its first loop. */
 export function requestOf(
   document: Pick<Document, "content" | "repo" | "loops">,
-  selected: Pick<LoopDetail, "model" | "maxSpendUsd" | "agents"> | undefined,
+  selected: Pick<LoopDetail, "model" | "maxSpendUsd" | "agents" | "selfLearning"> | undefined,
 ): RequestDraft {
   const first = document.loops.at(-1);
   const repo = document.repo ?? first?.repo;
@@ -69,6 +71,7 @@ export function requestOf(
     model: selected?.model ?? "",
     limit: selected?.maxSpendUsd?.toString() ?? "",
     agents: selected?.agents ?? undefined,
+    selfLearning: selected?.selfLearning ?? undefined,
   };
 }
 
@@ -121,6 +124,7 @@ export function selectionOf(
     ...(model !== "" && { model }),
     ...(limit !== undefined && { maxSpendUsd: limit }),
     ...(draft.agents && { agents: draft.agents }),
+    ...(draft.selfLearning && { selfLearning: true }),
     ...(draft.mode === "implement" && { withoutPlan: true }),
   };
 }

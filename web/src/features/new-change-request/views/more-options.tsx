@@ -1,4 +1,4 @@
-/** Options that few requests need: peers, agents, model and spending limit. */
+/** Options that few requests need: peers, agents, model, spending limit and learnings. */
 import { useQuery } from "@tanstack/react-query";
 import { Plus, X } from "lucide-react";
 
@@ -64,6 +64,20 @@ export function MoreOptions({ draft, onChange, defaultModel }: MoreOptionsProps)
           />
         )}
       </Field>
+      <label className="flex items-start gap-2 sm:col-span-2">
+        <input
+          type="checkbox"
+          className="mt-1"
+          checked={draft.selfLearning ?? false}
+          onChange={({ target }) => onChange({ selfLearning: target.checked })}
+        />
+        <span>
+          Use learnings
+          <span className="block text-sm text-ink-3">
+            The loops get notes about this repository that earlier loops and chats have left
+          </span>
+        </span>
+      </label>
       <Agents draft={draft} onChange={onChange} />
     </div>
   );

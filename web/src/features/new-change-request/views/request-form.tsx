@@ -90,7 +90,8 @@ export function RequestForm({
     value.peers.length > 0 ||
       value.model !== "" ||
       value.limit !== "" ||
-      value.agents !== undefined,
+      value.agents !== undefined ||
+      value.selfLearning === true,
   );
   const form = useRef<HTMLFormElement>(null);
   const removeDrafts = () => {
