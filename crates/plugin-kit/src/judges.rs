@@ -1,6 +1,8 @@
 //! `loopgate judges …`: commands of the skill that runs the judges.
 
 mod answer;
+mod compression;
+mod context;
 mod envelope;
 mod evaluation;
 mod quotation;
@@ -26,6 +28,8 @@ pub use table::{JUDGES, Judge, JudgeModel, ScoringFamily};
 pub enum JudgesCommand {
     /// Check `judge-input.json` and the files that it names, before judges start
     CheckInput(CheckInputArgs),
+    /// Collect the documents that judges of a plan or of code read, within 30,000 tokens
+    Context(ContextArgs),
     /// Compute the scores from the judges' answers and write the report
     Report(WriteReportArgs),
     /// Validate the format of a report and that it contains every judge of its category
@@ -43,6 +47,17 @@ pub struct CheckInputArgs {
     /// Kind of the judged object, with which the file must agree [default: any]
     #[arg(long, value_enum)]
     category: Option<Category>,
+}
+
+/// Arguments of `judges context`.
+#[derive(Debug, clap::Args)]
+pub struct ContextArgs {
+    /// Work directory of the run
+    #[arg(long)]
+    workdir: PathBuf,
+    /// Kind of the judged object: plan or code
+    #[arg(long, value_enum)]
+    category: Category,
 }
 
 /// Arguments of `judges report`.
@@ -150,6 +165,7 @@ impl JudgesCommand {
     pub fn run(self) -> ExitCode {
         match self {
             Self::CheckInput(args) => print_result(envelope::check(&args)),
+            Self::Context(args) => print_result(context::write(&args)),
             Self::Report(args) => print_result(evaluation::write(&args)),
             Self::Validate(args) => print_result(report::validate(&args)),
             Self::Snapshot(args) => {
@@ -158,6 +174,36 @@ impl JudgesCommand {
                     result.unwrap_or_else(|error| format!("Warning: the snapshot failed: {error}")),
                 ))
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{FromArgMatches as _, Subcommand as _};
+
+    use super::*;
+
+    fn parse(line: &str) -> Result<JudgesCommand, clap::Error> {
+        let command = JudgesCommand::augment_subcommands(clap::Command::new("judges"));
+        JudgesCommand::from_arg_matches(&command.try_get_matches_from(line.split(' '))?)
+    }
+
+    #[test]
+    fn commands_need_a_work_directory_and_those_that_write_a_category() {
+        for line in [
+            "check-input --workdir w",
+            "validate --workdir w",
+            "report --workdir w --category code",
+            "context --workdir w --category plan",
+            "report --workdir w --category prd --answers a",
+        ] {
+            assert!(parse(&format!("judges {line}")).is_ok(), "{line}");
+        }
+        for line in
+            ["check-input", "report --workdir w", "context --workdir w", "report --workdir w --category poem"]
+        {
+            assert!(parse(&format!("judges {line}")).is_err(), "{line}");
         }
     }
 }

@@ -36,7 +36,7 @@ struct InputArtifact {
 }
 
 /// The members of `fallback_mode`.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct FallbackMode {
     is_active: bool,
     /// Ids of the artifacts in the list, also of those that the list itself defines.
@@ -66,7 +66,7 @@ impl JudgeInput {
             _ => format!("Cannot read {}: {error}", path.display()),
         })?;
         let value: Value = serde_json::from_str(&text).map_err(|error| format!("Invalid JSON: {error}"))?;
-        let mut faults = Faults::default();
+        let mut faults = InputFaults::default();
         let input = faults.input(&value, workdir, category);
         match input {
             Some(input) if faults.0.is_empty() => Ok(input),
@@ -82,9 +82,9 @@ impl JudgeInput {
 
 /// Collects the faults while the document is read: a prompt that has to correct the file needs all of them.
 #[derive(Debug, Default)]
-struct Faults(Vec<String>);
+struct InputFaults(Vec<String>);
 
-impl Faults {
+impl InputFaults {
     fn add(&mut self, fault: impl Into<String>) {
         self.0.push(fault.into());
     }
@@ -129,18 +129,22 @@ impl Faults {
         if let Some(metadata) = input.get("metadata") {
             self.metadata(metadata);
         }
-        let (primary, supporting, fallback) = (primary?, supporting?, fallback?);
-        let FallbackMode { is_active, ids, artifacts } = fallback;
+        let is_complete = self.0.is_empty();
+        let has_fallback = fallback.is_some();
+        let fallback = fallback.unwrap_or_default();
         let artifacts: Vec<InputArtifact> =
-            std::iter::once(primary).chain(supporting).chain(artifacts).collect();
-        self.ids(&artifacts, "source_of_truth", &evidence?);
-        self.ids(&artifacts, "fallback_mode.fallback_artifacts", &ids);
-        // Requirements and features have no prepared context: `prd.md` is what their judges evaluate.
-        if matches!(evaluation_type?, Category::Plan | Category::Code) {
-            self.context_sources(&artifacts, is_active, &ids);
-        }
+            primary.into_iter().chain(supporting.unwrap_or_default()).chain(fallback.artifacts).collect();
         self.unique_ids(&artifacts);
         self.files(&artifacts, workdir);
+        // With a malformed artifact, an id that names it would be a second fault with the same cause.
+        if is_complete {
+            self.ids(&artifacts, "source_of_truth", &evidence?);
+            self.ids(&artifacts, "fallback_mode.fallback_artifacts", &fallback.ids);
+        }
+        // Requirements and features have no prepared context: `prd.md` is what their judges evaluate.
+        if has_fallback && matches!(evaluation_type?, Category::Plan | Category::Code) {
+            self.context_sources(&artifacts, fallback.is_active, &fallback.ids);
+        }
         Some(JudgeInput { artifacts })
     }
 
@@ -353,9 +357,12 @@ mod tests {
             input["evaluation_type"] = json!("poem");
             input["primary_artifact"]["required"] = json!("yes");
             input["supporting_artifacts"][0]["path"] = json!(7);
+            let more = json!({"id": "more", "path": "missing.md", "type": "markdown", "required": true});
+            input["supporting_artifacts"].as_array_mut().unwrap().push(more);
             input["metadata"] = json!({"generated_at": "yesterday"});
         });
         for fault in [
+            "Cannot read the required artifact more",
             "task is empty",
             "evaluation_type: unknown variant `poem`",
             "primary_artifact.required: ",
@@ -365,7 +372,7 @@ mod tests {
         ] {
             assert!(text.contains(&format!("\n- {fault}")), "{fault}: {text}");
         }
-        assert_eq!(text.lines().count(), 7, "{text}");
+        assert_eq!(text.lines().count(), 8, "{text}");
     }
 
     #[test]

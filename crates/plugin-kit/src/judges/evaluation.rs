@@ -315,7 +315,10 @@ mod tests {
         run.answer("readability-judge", &[finding("clarity", "met", "The loader reads")]);
         let text = run.report().unwrap();
         assert!(
-            text.ends_with("\nPassed: 11\nCould not judge: kiss-judge, readability-judge, ssot-judge, test-judge, verbosity-judge"),
+            text.ends_with(
+                "\nPassed: 11\nCould not judge: kiss-judge, readability-judge, ssot-judge, test-judge, \
+                 verbosity-judge"
+            ),
             "{text}"
         );
         for (judge, reason) in [

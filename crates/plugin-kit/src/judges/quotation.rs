@@ -11,10 +11,14 @@ const MIN_CHARS: usize = 8;
 pub struct ArtifactTexts(Vec<String>);
 
 impl ArtifactTexts {
-    /// Adds the text of an artifact. JSON counts as it is written and with its strings decoded, a diff also without the
-    /// first column of its lines: models quote the code and not its encoding.
+    /// Adds the text of an artifact. JSON counts as it is written and with its strings decoded, also JSON in a string, and
+    /// a diff also without the first column of its lines: models quote the code and not its encoding.
     pub fn add(&mut self, text: &str) {
-        self.add_text(text);
+        if text.starts_with("@@ ") || text.contains("\n@@ ") {
+            let lines = text.lines().map(|line| line.strip_prefix(['+', '-', ' ']).unwrap_or(line));
+            self.0.push(normalized(&lines.collect::<Vec<_>>().join("\n")));
+        }
+        self.0.push(normalized(text));
         if let Ok(value @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(text) {
             self.add_strings(&value);
         }
@@ -34,17 +38,9 @@ impl ArtifactTexts {
             && self.0.iter().any(|text| contains_in_order(text, &parts))
     }
 
-    fn add_text(&mut self, text: &str) {
-        if text.starts_with("@@ ") || text.contains("\n@@ ") {
-            let lines = text.lines().map(|line| line.strip_prefix(['+', '-', ' ']).unwrap_or(line));
-            self.0.push(normalized(&lines.collect::<Vec<_>>().join("\n")));
-        }
-        self.0.push(normalized(text));
-    }
-
     fn add_strings(&mut self, value: &Value) {
         match value {
-            Value::String(text) if is_long_enough(text) => self.add_text(text),
+            Value::String(text) if is_long_enough(text) => self.add(text),
             Value::Array(items) => items.iter().for_each(|item| self.add_strings(item)),
             Value::Object(members) => members.values().for_each(|item| self.add_strings(item)),
             _ => {}
@@ -132,6 +128,8 @@ mod tests {
             assert!(texts.contain("fn main() { + run(\"fast\");"));
             assert!(!texts.contain("run(\"slow\");"));
         }
+        let plan = json!({"tasks": [{"text": "Print \"done\" at\nthe end"}]}).to_string();
+        assert!(texts(&json!({"content": plan}).to_string()).contain("\"done\" at the end"));
     }
 
     proptest! {

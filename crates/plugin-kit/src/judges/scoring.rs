@@ -5,7 +5,7 @@ use super::answer::{FindingWeight, JudgeFinding};
 use super::{Judge, ScoringFamily};
 
 /// Score without any deduction, in hundredths.
-const FULL: i64 = 100;
+const FULL: i32 = 100;
 
 /// A finding, and whether its quotation was found.
 #[derive(Debug, Clone)]
@@ -19,11 +19,11 @@ pub struct CheckedFinding {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FindingEffect {
     /// Subtracts; negative for a credit. Each finding counts.
-    Subtract(i64),
+    Subtract(i32),
     /// Subtracts. The largest such effect counts once.
-    SubtractOnce(i64),
+    SubtractOnce(i32),
     /// The score is at most this high.
-    AtMost(i64),
+    AtMost(i32),
 }
 
 /// Returns the effect of a weight in a family, and `None` when the judges of the family do not use it.
@@ -46,7 +46,7 @@ pub fn effect(family: ScoringFamily, weight: FindingWeight) -> Option<FindingEff
         (ScoringFamily::Tiered | ScoringFamily::Grounding, Weight::Partly) => AtMost(50),
         (ScoringFamily::Tiered | ScoringFamily::Grounding, Weight::Not)
         | (ScoringFamily::Requirements { .. }, Weight::Blocking) => AtMost(0),
-        (ScoringFamily::Requirements { major }, Weight::Major) => Subtract(i64::from(major)),
+        (ScoringFamily::Requirements { major }, Weight::Major) => Subtract(i32::from(major)),
         _ => return None,
     })
 }
@@ -91,9 +91,7 @@ fn score(effects: &[FindingEffect]) -> f64 {
         }
     }
     let points = (FULL - deduction - once).clamp(0, limit);
-    #[expect(clippy::cast_precision_loss, reason = "0 to 100")]
-    let score = points as f64 / FULL as f64;
-    score
+    f64::from(points) / f64::from(FULL)
 }
 
 #[cfg(test)]

@@ -267,6 +267,9 @@ pub fn find(category: Category, name: &str) -> Option<&'static Judge> {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+    use std::path::{Path, PathBuf};
+
+    use regex::Regex;
 
     use super::*;
 
@@ -286,6 +289,49 @@ mod tests {
         for judge in &JUDGES {
             let has_levels = matches!(judge.family, Tiered | Grounding);
             assert!(has_levels || judge.metrics.len() == 1, "{}", judge.name);
+        }
+    }
+
+    /// Returns the text of each Markdown file below a directory of the repository.
+    fn pages(directory: &Path) -> Vec<(PathBuf, String)> {
+        let mut pages = Vec::new();
+        for entry in std::fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                pages.extend(self::pages(&path));
+            } else if path.extension().is_some_and(|extension| extension == "md") {
+                pages.push((path.clone(), std::fs::read_to_string(path).unwrap()));
+            }
+        }
+        pages
+    }
+
+    #[test]
+    fn pages_and_plugins_name_the_judges_of_the_table() {
+        let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let page = std::fs::read_to_string(repository.join("docs/judges.md")).unwrap();
+        for judge in &JUDGES {
+            let categories: Vec<_> = judge.categories.iter().map(|category| category.name()).collect();
+            let metrics: Vec<_> =
+                judge.metrics.iter().map(|(name, threshold)| format!("{name} {threshold}")).collect();
+            let row = format!(
+                "| `{}` | {} | {} | {} | {} |\n",
+                judge.name,
+                categories.join(", "),
+                judge.model.name(),
+                judge.family.name(),
+                metrics.join(", ")
+            );
+            assert!(page.contains(&row), "docs/judges.md lacks the row\n{row}");
+        }
+        let names = Regex::new("[a-z]+(?:-[a-z]+)*-judge\\b").unwrap();
+        for directory in ["docs", "plugins"] {
+            for (path, text) in pages(&repository.join(directory)) {
+                for name in names.find_iter(&text) {
+                    let is_known = JUDGES.iter().any(|judge| judge.name == name.as_str());
+                    assert!(is_known, "{} names {}", path.display(), name.as_str());
+                }
+            }
         }
     }
 

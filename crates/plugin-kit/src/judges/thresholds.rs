@@ -37,7 +37,9 @@ impl ScoreThresholds {
     /// directory takes precedence. Returns warnings about what was ignored; a missing file is none.
     pub fn load(workdir: &Path, project: &Path) -> (Self, Vec<String>) {
         let (mut thresholds, mut warnings) = (Self::default(), Vec::new());
-        for root in [workdir, project] {
+        // A session without a loop may use the project as its work directory.
+        let project = (workdir.canonicalize().ok() != project.canonicalize().ok()).then_some(project);
+        for root in std::iter::once(workdir).chain(project) {
             let path = root.join(STATE_DIR).join(OVERRIDES);
             match read(&path) {
                 Ok(overrides) => {
@@ -51,7 +53,6 @@ impl ScoreThresholds {
                 Err(fault) => warnings.push(format!("{}: {fault}", path.display())),
             }
         }
-        warnings.dedup();
         (thresholds, warnings)
     }
 
@@ -143,6 +144,8 @@ mod tests {
         assert_eq!(threshold(&thresholds, Category::Plan, "dry-judge"), 0.8);
         assert_eq!(threshold(&thresholds, Category::Code, "kiss-judge"), 1.0);
         assert_eq!(warnings.len(), 4, "{warnings:?}");
+        let directories = Directories::new(Some("{"), None);
+        assert_eq!(ScoreThresholds::load(&directories.workdir, &directories.workdir).1.len(), 1);
         assert!(warnings.iter().any(|warning| warning.contains("plan:test-judge is ignored: 1.5")));
     }
 
