@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::Judge;
 use super::scoring::effect;
 
-/// Maximum size in bytes of an answer. The longest answers that judges gave have 40 KiB.
+/// Maximum size in bytes of an answer. Findings are displayed, so a longer answer is of no use to a person.
 pub const MAX_ANSWER: u64 = 256 * 1024;
 
 /// Remark of a judge about one metric.

@@ -41,8 +41,8 @@ pub struct CompressedText {
     pub is_truncated: bool,
 }
 
-/// Estimates the number of tokens: one for four ASCII characters and for each other character. Tokenizers of models are
-/// not public; English text and code have between three and five characters per token.
+/// Estimates the number of tokens: one for four ASCII characters and for each other character, which is about
+/// right for English text, for code, and for scripts without an alphabet.
 pub fn tokens(text: &str) -> usize {
     let ascii = text.bytes().filter(u8::is_ascii).count();
     ascii.div_ceil(4) + text.chars().filter(|letter| !letter.is_ascii()).count()

@@ -208,6 +208,7 @@ mod tests {
 
     use serde_json::{Value, json};
 
+    use super::super::{ContextArgs, context};
     use super::*;
 
     const PLAN: &str = "The loader reads all settings.\nThe writer stores all settings.\n";
@@ -417,6 +418,22 @@ mod tests {
         let args =
             WriteReportArgs { workdir: "/nonexistent".into(), category: Category::Code, answers: None };
         assert!(write(&args).unwrap_err().starts_with("Work directory does not exist"));
+    }
+
+    #[test]
+    fn words_of_the_context_support_a_finding() {
+        let run = Run::new(Category::Plan);
+        run.write("plan.json", &json!({"tasks": [{"text": "Print \"done\"\nat the end"}]}).to_string());
+        context::write(&ContextArgs { workdir: run.workdir.clone(), category: Category::Plan }).unwrap();
+        let input = std::fs::read_to_string(run.workdir.join("judge-input.json")).unwrap();
+        run.write("judge-input.json", &input.replace("context.md", "plan-context.json"));
+        run.answer("dry-judge", &[finding("dry_score", "critical", "Print \"done\" at the end")]);
+        run.answer("kiss-judge", &[finding("kiss_score", "critical", "The writer … all settings.")]);
+        run.answer("ssot-judge", &[finding("ssot_score", "critical", "Print \"other\" at the end")]);
+        run.report().unwrap();
+        for (judge, status) in [("dry-judge", 2), ("kiss-judge", 2), ("ssot-judge", 1), ("test-judge", 1)] {
+            assert_eq!(run.case(judge)["final_status"], status, "{judge}");
+        }
     }
 
     #[test]
