@@ -1,25 +1,77 @@
 //! `loopgate judges …`: commands of the skill that runs the judges.
 
+mod answer;
+mod compression;
+mod context;
+mod envelope;
+mod evaluation;
+mod quotation;
 mod report;
+mod scoring;
 mod snapshot;
 mod table;
+mod thresholds;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueEnum;
+use serde::Deserialize;
 
 use crate::console::print_result;
+use crate::variables as var;
 
-pub use table::{JUDGES, Judge};
+pub use table::{JUDGES, Judge, JudgeModel, ScoringFamily};
 
 /// Tools for the reports of judges.
 #[derive(Debug, clap::Subcommand)]
 pub enum JudgesCommand {
+    /// Check `judge-input.json` and the files that it names, before judges start
+    CheckInput(CheckInputArgs),
+    /// Collect the documents that judges of a plan or of code read, within 30,000 tokens
+    Context(ContextArgs),
+    /// Compute the scores from the judges' answers and write the report
+    Report(WriteReportArgs),
     /// Validate the format of a report and that it contains every judge of its category
     Validate(ValidateReportArgs),
     /// Copy the judges' prompts into the work directory at the start of a run
     Snapshot(SnapshotArgs),
+}
+
+/// Arguments of `judges check-input`.
+#[derive(Debug, clap::Args)]
+pub struct CheckInputArgs {
+    /// Work directory of the run
+    #[arg(long)]
+    workdir: PathBuf,
+    /// Kind of the judged object, with which the file must agree [default: any]
+    #[arg(long, value_enum)]
+    category: Option<Category>,
+}
+
+/// Arguments of `judges context`.
+#[derive(Debug, clap::Args)]
+pub struct ContextArgs {
+    /// Work directory of the run
+    #[arg(long)]
+    workdir: PathBuf,
+    /// Kind of the judged object: plan or code
+    #[arg(long, value_enum)]
+    category: Category,
+}
+
+/// Arguments of `judges report`.
+#[derive(Debug, clap::Args)]
+pub struct WriteReportArgs {
+    /// Work directory of the run
+    #[arg(long)]
+    workdir: PathBuf,
+    /// Kind of the judged object
+    #[arg(long, value_enum)]
+    category: Category,
+    /// Directory with one answer per judge, `<judge>.json` [default: judge-answers in the work directory]
+    #[arg(long)]
+    answers: Option<PathBuf>,
 }
 
 /// Arguments of `judges validate`.
@@ -48,7 +100,8 @@ pub struct SnapshotArgs {
 }
 
 /// Kind of an object that judges evaluate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Category {
     /// Implementation plan of a loop
     Plan,
@@ -72,6 +125,12 @@ impl Category {
         }
     }
 
+    /// Returns the file name of a report in the work directory.
+    #[must_use]
+    pub fn report_name(self) -> String {
+        format!("{}-judges.json", self.name())
+    }
+
     /// Returns the judges that evaluate this kind of object, by name. A report must contain each of them.
     pub fn judges(self) -> impl Iterator<Item = &'static Judge> {
         JUDGES.iter().filter(move |judge| judge.categories.contains(&self))
@@ -89,12 +148,25 @@ impl Category {
     }
 }
 
+/// Returns the id of the driver's run, else the name of the work directory.
+fn run_id(workdir: &Path) -> String {
+    var::text(var::RUN_ID).unwrap_or_else(|| {
+        // `.` has no name.
+        let resolved = workdir.canonicalize();
+        let name = resolved.as_deref().unwrap_or(workdir).file_name();
+        name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    })
+}
+
 impl JudgesCommand {
     /// Runs the command. Exits with 0, or with 1 and the reason on standard error. A failed snapshot is only
     /// a warning: the run of the judges does not depend on it.
     #[must_use]
     pub fn run(self) -> ExitCode {
         match self {
+            Self::CheckInput(args) => print_result(envelope::check(&args)),
+            Self::Context(args) => print_result(context::write(&args)),
+            Self::Report(args) => print_result(evaluation::write(&args)),
             Self::Validate(args) => print_result(report::validate(&args)),
             Self::Snapshot(args) => {
                 let result = snapshot::take(&args.workdir, &args.plugin_root);
@@ -102,6 +174,36 @@ impl JudgesCommand {
                     result.unwrap_or_else(|error| format!("Warning: the snapshot failed: {error}")),
                 ))
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{FromArgMatches as _, Subcommand as _};
+
+    use super::*;
+
+    fn parse(line: &str) -> Result<JudgesCommand, clap::Error> {
+        let command = JudgesCommand::augment_subcommands(clap::Command::new("judges"));
+        JudgesCommand::from_arg_matches(&command.try_get_matches_from(line.split(' '))?)
+    }
+
+    #[test]
+    fn commands_need_a_work_directory_and_those_that_write_a_category() {
+        for line in [
+            "check-input --workdir w",
+            "validate --workdir w",
+            "report --workdir w --category code",
+            "context --workdir w --category plan",
+            "report --workdir w --category prd --answers a",
+        ] {
+            assert!(parse(&format!("judges {line}")).is_ok(), "{line}");
+        }
+        for line in
+            ["check-input", "report --workdir w", "context --workdir w", "report --workdir w --category poem"]
+        {
+            assert!(parse(&format!("judges {line}")).is_err(), "{line}");
         }
     }
 }

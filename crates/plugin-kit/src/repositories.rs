@@ -180,7 +180,7 @@ pub fn loop_repositories(workdir: &Path) -> Result<Vec<ProjectRepository>, Strin
 }
 
 /// Returns the project of a loop from a directory in it: where the state file of the loop is, else the working tree.
-fn project_root(current: &Path, workdir: &Path) -> PathBuf {
+pub(crate) fn project_root(current: &Path, workdir: &Path) -> PathBuf {
     let real = |path: &Path| path.canonicalize().ok();
     let is_of_loop =
         |root: &&Path| LoopState::load(root).is_ok_and(|state| real(&state.workdir) == real(workdir));

@@ -1,49 +1,62 @@
-//! Validates the format and the completeness of a report.
+//! The report of a run, and the validation of its format and completeness.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use loopgate_home::untrusted;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Category, Judge, ValidateReportArgs, table};
 
 /// A report of judges. Scores and statuses must be JSON numbers, not strings.
-#[derive(Debug, Deserialize)]
-struct EvaluationReport {
-    report_id: String,
-    #[serde(rename = "timestamp")]
-    _timestamp: String,
-    stats: Vec<CaseScore>,
+#[derive(Debug, Serialize, Deserialize)]
+pub struct EvaluationReport {
+    /// Id of the run and an ending for the kind of the judged object.
+    pub report_id: String,
+    pub timestamp: String,
+    pub stats: Vec<CaseScore>,
 }
 
 /// Result of one judge.
-#[derive(Debug, Deserialize)]
-struct CaseScore {
+#[derive(Debug, Serialize, Deserialize)]
+pub struct CaseScore {
     #[serde(rename = "type", default)]
-    _kind: CaseKind,
-    case_id: String,
-    final_status: FinalStatus,
-    metrics: Vec<MetricStatistics>,
+    pub kind: CaseKind,
+    /// Name of the judge.
+    pub case_id: String,
+    pub final_status: FinalStatus,
+    pub metrics: Vec<MetricStatistics>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+/// Kind of an entry in a report.
+#[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum CaseKind {
+pub enum CaseKind {
     #[default]
     CaseScore,
 }
 
-/// Status of a case.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "u8")]
-enum FinalStatus {
+/// Status of a case, a number in reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "u8", into = "u8")]
+pub enum FinalStatus {
     /// 1: all metrics reach their thresholds.
     Passed,
     /// 2: a metric is below its threshold.
     Below,
     /// 3: the judge could not judge.
     NotJudged,
+}
+
+impl FinalStatus {
+    /// Computes the status of a judge from its metrics. A metric without a threshold has that of the table.
+    pub fn of(judge: &Judge, metrics: &[MetricStatistics]) -> Self {
+        let is_below = |(name, own): &(&str, f64)| {
+            let metric = metrics.iter().find(|metric| metric.metric_name == *name);
+            metric.is_some_and(|metric| metric.score < metric.threshold.unwrap_or(*own))
+        };
+        if judge.metrics.iter().any(is_below) { Self::Below } else { Self::Passed }
+    }
 }
 
 impl TryFrom<u8> for FinalStatus {
@@ -59,14 +72,26 @@ impl TryFrom<u8> for FinalStatus {
     }
 }
 
-#[derive(Debug, Deserialize)]
-struct MetricStatistics {
-    metric_name: String,
+impl From<FinalStatus> for u8 {
+    fn from(status: FinalStatus) -> Self {
+        match status {
+            FinalStatus::Passed => 1,
+            FinalStatus::Below => 2,
+            FinalStatus::NotJudged => 3,
+        }
+    }
+}
+
+/// Score of one metric.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct MetricStatistics {
+    pub metric_name: String,
+    /// Lowest score at which the metric passes.
     #[serde(default)]
-    threshold: Option<f64>,
-    score: f64,
-    #[serde(rename = "justification")]
-    _justification: String,
+    pub threshold: Option<f64>,
+    /// Between 0 and 1.
+    pub score: f64,
+    pub justification: String,
 }
 
 /// Validates a report and returns the line to print.
@@ -74,13 +99,8 @@ struct MetricStatistics {
 /// # Errors
 /// Returns the faults of the report, for standard error.
 pub fn validate(args: &ValidateReportArgs) -> Result<String, String> {
-    if !args.workdir.is_dir() {
-        return Err(format!(
-            "Work directory does not exist or is not a directory: {}",
-            args.workdir.display()
-        ));
-    }
-    let default_path = || args.workdir.join(format!("{}-judges.json", args.category.name()));
+    check_workdir(&args.workdir)?;
+    let default_path = || args.workdir.join(args.category.report_name());
     let path = args.report_path.clone().unwrap_or_else(default_path);
     let report = read(&path)?;
     let errors = errors(&report, args.category);
@@ -88,6 +108,17 @@ pub fn validate(args: &ValidateReportArgs) -> Result<String, String> {
         return Ok(format!("Valid report of {} judges: {}", report.stats.len(), path.display()));
     }
     Err(format!("Validation errors:\n- {}", errors.join("\n- ")))
+}
+
+/// Checks that the work directory of a run exists.
+///
+/// # Errors
+/// Returns the line to print when it does not.
+pub fn check_workdir(workdir: &Path) -> Result<(), String> {
+    if workdir.is_dir() {
+        return Ok(());
+    }
+    Err(format!("Work directory does not exist or is not a directory: {}", workdir.display()))
 }
 
 fn read(path: &Path) -> Result<EvaluationReport, String> {
@@ -145,19 +176,12 @@ fn case_errors(case: &CaseScore, judge: Option<&Judge>, errors: &mut Vec<String>
     }
     // A judge that could not judge has one metric, which says why.
     let Some(judge) = judge.filter(|_| case.final_status != FinalStatus::NotJudged) else { return };
-    let unknown = case.metrics.iter().filter(|metric| !judge.has_metric(&metric.metric_name));
+    let unknown = case.metrics.iter().filter(|metric| judge.metric(&metric.metric_name).is_none());
     errors.extend(unknown.map(|metric| format!("Judge {id} has an unknown metric {}", metric.metric_name)));
-    let mut expected = FinalStatus::Passed;
-    for (name, threshold) in judge.metrics {
-        match case.metrics.iter().find(|metric| metric.metric_name == *name) {
-            Some(metric) if metric.score < metric.threshold.unwrap_or(*threshold) => {
-                expected = FinalStatus::Below;
-            }
-            Some(_) => {}
-            None => errors.push(format!("Judge {id} has no metric {name}")),
-        }
-    }
-    match expected {
+    let has = |name: &str| case.metrics.iter().any(|metric| metric.metric_name == name);
+    let missing = judge.metrics.iter().filter(|(name, _)| !has(name));
+    errors.extend(missing.map(|(name, _)| format!("Judge {id} has no metric {name}")));
+    match FinalStatus::of(judge, &case.metrics) {
         expected if expected == case.final_status => {}
         FinalStatus::Below => {
             errors.push(format!("Judge {id} has final_status 1, but a metric below its threshold"));

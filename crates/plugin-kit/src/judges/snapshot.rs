@@ -8,7 +8,6 @@ use loopgate_home::untrusted;
 use serde_json::{Value, json};
 
 use crate::clock::now;
-use crate::variables as var;
 
 /// Name of the directory with the copies in a work directory.
 const SNAPSHOT: &str = "agents-snapshot";
@@ -32,13 +31,10 @@ pub fn take(workdir: &Path, plugin_root: &Path) -> io::Result<String> {
         untrusted::write(&snapshot_dir.join(name), &std::fs::read(file)?)?;
         names.push(name.to_string_lossy().into_owned());
     }
-    let run_id = var::text(var::RUN_ID)
-        .or_else(|| workdir.file_name().map(|name| name.to_string_lossy().into_owned()))
-        .unwrap_or_default();
     let content = json!({
         "plugin": "judges",
         "plugin_version": version(plugin_root),
-        "run_id": run_id,
+        "run_id": super::run_id(workdir),
         "created_at": now(),
         "source_dir": source,
         "files": names,
@@ -74,6 +70,7 @@ fn version(plugin_root: &Path) -> Option<String> {
 mod tests {
     use super::*;
 
+    // PR-10
     #[test]
     fn prompts_are_copied_once_with_a_manifest() {
         let dir = tempfile::tempdir().unwrap();
@@ -88,13 +85,14 @@ mod tests {
             std::fs::write(plugin.join(name), text).unwrap();
         }
         assert!(take(&work, &plugin).unwrap().starts_with("Copied 2 prompts"));
-        let manifest: Value =
-            serde_json::from_slice(&std::fs::read(work.join("agents-snapshot/manifest.json")).unwrap())
-                .unwrap();
+        let stored = || std::fs::read(work.join("agents-snapshot/manifest.json")).unwrap();
+        let first = stored();
+        let manifest: Value = serde_json::from_slice(&first).unwrap();
         assert_eq!(manifest["files"], json!(["prd/auditor.md", "test-judge.md"]));
         assert_eq!((&manifest["plugin_version"], &manifest["file_count"]), (&json!("1.5.1"), &json!(2)));
         std::fs::write(plugin.join("agents/test-judge.md"), "changed").unwrap();
         assert!(take(&work, &plugin).unwrap().starts_with("A snapshot already exists"));
+        assert_eq!(stored(), first);
         assert_eq!(std::fs::read_to_string(work.join("agents-snapshot/test-judge.md")).unwrap(), "one");
         assert!(take(dir.path(), Path::new("/nonexistent")).is_err());
     }
