@@ -66,11 +66,13 @@ mod tests {
             model: Some("opus".to_owned()),
             max_spend_usd: Some(Usd::from_micros(1)),
             agents: None,
+            self_learning: Some(true),
         };
         let own = SelectedOptions { model: Some("haiku".to_owned()), ..SelectedOptions::default() };
         let result = own.or(parent);
         assert_eq!(result.model.as_deref(), Some("haiku"));
         assert_eq!(result.max_spend_usd, Some(Usd::from_micros(1)));
+        assert_eq!(result.self_learning, Some(true));
         assert!(result.includes("any"));
         assert!(!SelectedOptions { agents: Some(Vec::new()), ..result }.includes("any"));
     }
