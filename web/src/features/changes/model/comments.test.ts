@@ -90,7 +90,7 @@ describe("comments in the diff", () => {
     const shown = diffFiles(
       [file],
       "acme/shop",
-      () => ({ patch: PATCH }),
+      () => ({ key: "1", patch: PATCH }),
       () => true,
       { drafts: [draft()], sent: [], place: null },
       new Map(located ? [["1", located]] : []),
@@ -169,7 +169,7 @@ test("findings are at their lines, or at the head of their file", () => {
     const files = diffFiles(
       [{ path: "src/a.ts", status: "modified", additions: 2, deletions: 1, binary: false }],
       "acme/shop",
-      () => ({ patch: PATCH }),
+      () => ({ key: "1", patch: PATCH }),
       () => true,
       { drafts: [], sent: [], place: null },
       new Map(),

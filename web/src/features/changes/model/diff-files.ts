@@ -30,7 +30,8 @@ export function diffFiles(
 ): DiffFile[] {
   return files.map((file) => {
     const { path } = file;
-    const state = patchOf(file);
+    // The patch of a file that has become binary is that of its earlier text.
+    const state = file.binary ? undefined : patchOf(file);
     const isHere = (other: Pick<CommentPlace, "repository" | "path">) =>
       other.repository === repository && other.path === path;
     const noteOf = (

@@ -14,6 +14,7 @@ import { Notice } from "@/ui/panel";
 import { useReportOpenFindings, useReviewOfChanges } from "../finding-queries";
 import { CardStates, CardStateStore } from "../model/card-state";
 import type { LineRange } from "../model/comments";
+import { isCurrent } from "../model/content-key";
 import type { LineNote } from "../model/diff-file";
 import { diffFiles, placeOfNote } from "../model/diff-files";
 import { neighbour, type ShownFinding } from "../model/findings";
@@ -281,7 +282,7 @@ export function RepositoryDiff({
                         canComment
                           ? () => {
                               setOpen(file, true);
-                              openForm(path, firstLines(patchOf(file)));
+                              openForm(path, firstLines(file, patchOf(file)));
                             }
                           : undefined
                       }
@@ -361,7 +362,8 @@ function Toggle({
 }
 
 /** Returns the first changed line of a file; undefined if it has none, or is not loaded. */
-function firstLines(state: PatchState | undefined): LineRange | undefined {
-  const first = state && "patch" in state ? firstChange(state.patch) : undefined;
+function firstLines(file: ChangedFile, state: PatchState | undefined): LineRange | undefined {
+  const isLoaded = isCurrent(file, state) && "patch" in state;
+  const first = isLoaded ? firstChange(state.patch) : undefined;
   return first && { side: first.side, from: first.line, to: first.line };
 }
