@@ -68,12 +68,16 @@ export function diffFiles(
           noteOf(comment, (isOutdated) => ({ kind: "draft", comment, isOutdated })),
         ),
     ];
-    if (place && isHere(place))
+    if (place && isHere(place)) {
+      const { side = "new", to = 0 } = place.lines ?? {};
+      // The loop may have removed the lines while the person writes.
+      const isDisplayed = state === undefined || hasLine(state, side, to);
       notes.push({
-        side: place.lines?.side ?? "new",
-        line: place.lines?.to ?? 0,
+        side,
+        line: isDisplayed ? to : 0,
         note: { kind: "form", lines: place.lines },
       });
+    }
     return { file, state, isOpen: isOpen(file), notes };
   });
 }
