@@ -1,7 +1,7 @@
 import type { ChangedFile, CommentPlace, LocatedLine } from "@/api/types";
 
 import type { Side } from "./comments";
-import type { DiffFile, LineNote } from "./diff-file";
+import { type DiffFile, type LineNote, noteId } from "./diff-file";
 import type { ShownFinding } from "./findings";
 import { isImagePath } from "./image";
 import type { PatchState } from "./patch-loader";
@@ -82,13 +82,13 @@ export function diffFiles(
   });
 }
 
-/** Returns where a note is displayed; line 0 is above the first one. */
+/** Returns where the note with an id is displayed; line 0 is above the first one. */
 export function placeOfNote(
   files: readonly DiffFile[],
-  isNote: (note: LineNote) => boolean,
+  id: string | undefined,
 ): { path: string; side: Side; line: number } | undefined {
   for (const { file, notes } of files) {
-    const found = notes.find(({ note }) => isNote(note));
+    const found = notes.find(({ note }) => noteId(note) === id);
     if (found) return { path: file.path, side: found.side, line: found.line };
   }
   return undefined;
