@@ -6,6 +6,8 @@ import { extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const DIST = fileURLToPath(new URL("../dist", import.meta.url));
+// Selects another version of the app: the addresses of all chunks are others.
+const ASSETS = process.env.APP_VERSION ? `assets/${process.env.APP_VERSION}/` : "assets/";
 const policy = (nonce, gatewayPort) =>
   [
     "default-src 'none'",
@@ -34,14 +36,18 @@ const TYPES = {
 
 /** Sends a file of the build, or the page of the app for all other paths. */
 export async function sendFile(path, response, gatewayPort) {
-  let target = join(DIST, normalize(path));
-  // Paths without a file are pages: the router in index.html resolves them.
+  const isAsset = path.startsWith("/assets/");
+  let target = join(DIST, normalize(path.replace(ASSETS, "assets/")));
   const info = await stat(target).catch(() => undefined);
+  if (isAsset && !(info?.isFile() && path.startsWith(`/${ASSETS}`))) {
+    return void response.writeHead(404).end("Not found");
+  }
+  // Other paths without a file are pages: the router in index.html resolves them.
   if (!info?.isFile()) target = join(DIST, "index.html");
   const nonce = randomBytes(16).toString("base64");
-  const isAsset = path.startsWith("/assets/");
   const isPage = extname(target) === ".html";
-  const compressed = isPage ? undefined : await stat(`${target}.gz`).catch(() => undefined);
+  const compressed =
+    isPage || ASSETS !== "assets/" ? undefined : await stat(`${target}.gz`).catch(() => undefined);
   response.writeHead(200, {
     "Content-Type": TYPES[extname(target)] ?? "application/octet-stream",
     "Content-Security-Policy":
@@ -50,11 +56,18 @@ export async function sendFile(path, response, gatewayPort) {
     ...(isAsset && { "Access-Control-Allow-Origin": "*" }),
     ...(compressed && { "Content-Encoding": "gzip" }),
   });
+  if (ASSETS !== "assets/" && [".js", ".css"].includes(extname(target))) {
+    const text = await readFile(target, "utf8");
+    return void response.end(text.replaceAll("assets/", ASSETS));
+  }
   if (!isPage) {
     return void createReadStream(compressed ? `${target}.gz` : target).pipe(response);
   }
   const page = await readFile(target, "utf8");
   response.end(
-    page.replace("__CSP_NONCE__", nonce).replace("__GATEWAY_PORTS__", String(gatewayPort)),
+    page
+      .replaceAll("assets/", ASSETS)
+      .replace("__CSP_NONCE__", nonce)
+      .replace("__GATEWAY_PORTS__", String(gatewayPort)),
   );
 }

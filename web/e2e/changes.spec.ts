@@ -148,6 +148,44 @@ test("comment moves with its line", async ({ page }) => {
   await expect(page.getByRole("article", { name: /retry\.ts, line 13/ })).toBeVisible();
 });
 
+test("lines and an open comment of a file that a running loop changes stay until its new lines arrive", async ({
+  page,
+}) => {
+  let isChanged = false;
+  const held: (() => void)[] = [];
+  await page.route(CHANGES, async (route) => {
+    if (!isChanged) return route.fallback();
+    if (route.request().method() === "POST")
+      await new Promise<void>((resolve) => held.push(resolve));
+    const response = await route.fetch();
+    const body = (await response.text())
+      .replace("hash of src/webhooks/retry.ts", "another")
+      .replace("Doubles with each attempt", "Triples with each attempt");
+    await route.fulfill({ response, body });
+  });
+  await page.goto(`${mock.origin}/acme/loops/${RUNNING}?tab=changes`);
+  await expect(line(page, "Doubles with each attempt")).toBeVisible();
+  await page.getByRole("button", { name: "Comment on src/webhooks/retry.ts" }).click();
+  const field = page.getByRole("textbox", { name: "Comment" });
+  await field.fill("Name the limit.");
+  await field.evaluate((own) => own.setAttribute("data-same", ""));
+  await page.keyboard.press("Home");
+  isChanged = true;
+  await expect.poll(() => held.length).toBe(1);
+  await expect(page.getByText("Updating…")).toBeVisible();
+  await expect(line(page, "Doubles with each attempt")).toBeVisible();
+  await page.keyboard.type("Please: ");
+  held[0]?.();
+  await expect(line(page, "Triples with each attempt")).toBeVisible();
+  await expect(page.getByText("Updating…")).toHaveCount(0);
+  await expect(page.getByText("Doubles with each attempt")).toHaveCount(0);
+  await expect(field).toHaveValue("Please: Name the limit.");
+  await expect(field).toBeFocused();
+  // Not another field, in which the person would lose the place.
+  await expect(field).toHaveAttribute("data-same");
+  await page.unrouteAll({ behavior: "wait" });
+});
+
 test("comments are posted to the pull request as one review, and remain after a failure", async ({
   page,
 }) => {

@@ -14,8 +14,9 @@ test.afterEach(() => mock.stop());
 
 const open = (page: Page, path: string) => page.goto(mock.origin + path);
 
-async function restart(): Promise<void> {
-  mock = await startMock(mock.origin);
+/** `version`: another version of the app. */
+async function restart(version?: string): Promise<void> {
+  mock = await startMock(mock.origin, 0, 0, version ? { APP_VERSION: version } : {});
 }
 
 test("page states that the server does not respond, pauses, and continues when it responds", async ({
@@ -50,6 +51,39 @@ test("page states that the server does not respond, pauses, and continues when i
   await expect(cancel).toBeEnabled();
   await expect(duration).not.toHaveText(stopped ?? "");
   await expect(page.getByText("Live", { exact: true })).toBeVisible();
+});
+
+test("restart with another version: the page says so, and keeps its text until the person reloads it", async ({
+  page,
+}) => {
+  await signInTo(mock, page);
+  await open(page, "/acme/new");
+  const text = page.getByRole("textbox", { name: "Describe the change" });
+  await text.fill("Print the version");
+  await page.evaluate(() => Object.assign(window, { isSameDocument: true }));
+  const isSameDocument = () => page.evaluate(() => "isSameDocument" in window);
+  const code = page.locator("script[type=module]").last();
+  const [earlier] = await Promise.all([code.getAttribute("src"), mock.stop()]);
+  await expect(page.getByText("Loopgate is not responding. Last")).toBeVisible({ timeout: 20_000 });
+  await restart("v2");
+  expect((await page.request.get(mock.origin + (earlier ?? ""))).status()).toBe(404);
+  await expect(
+    page.getByRole("banner").getByText("Loopgate was updated. This page still runs the earlier"),
+  ).toBeVisible();
+  await expect(page.getByRole("status", { name: "Announcements" })).toContainText("was updated");
+  await expectAccessible(page);
+  await text.press("End");
+  await page.keyboard.type(" twice");
+  expect(await isSameDocument()).toBe(true);
+  await page.getByRole("button", { name: "Reload" }).click();
+  await expect(text).toHaveValue("Print the version twice");
+  expect(await isSameDocument()).toBe(false);
+  expect(await code.getAttribute("src")).not.toBe(earlier);
+  await expect(page.getByText("Loopgate was updated")).toHaveCount(0);
+  // Its chunks are those of the new version.
+  await page.keyboard.press("Escape");
+  await page.getByRole("link", { name: "Work" }).first().click();
+  await expect(page.getByRole("heading", { level: 1, name: "Work" })).toBeVisible();
 });
 
 test("active queries are refetched when the server responds again", async ({ page }) => {

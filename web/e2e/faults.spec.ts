@@ -323,8 +323,11 @@ test("network that is off for a second at each click: everything is carried out 
       await control.click({ timeout: 1_000 }).catch(() => undefined);
       await context.setOffline(false);
       await expect(page.getByText("Loopgate is not responding. Last")).toBeHidden();
-      // A request that needs another one before it waits for the network.
-      await page.waitForTimeout(500);
+      // A request that needs another one waits for the network, and is sent now. Its control is busy until then.
+      const busy = page.locator("button[aria-busy=true]");
+      await expect
+        .poll(async () => carriedOut > 0 || (await busy.count()) === 0, { message: action.name })
+        .toBe(true);
       if (carriedOut === 0) {
         await showAgain(page, action);
         if (action.draft) await expect(action.draft(page)).toHaveValue(action.text ?? DRAFT_TEXT);

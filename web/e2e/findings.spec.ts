@@ -42,29 +42,36 @@ async function holdLines(page: Page): Promise<() => void> {
   return send;
 }
 
-test("discussion that is opened before the lines are loaded stays in view", async ({ page }) => {
-  // Without lines, all files are in the view. With lines, those before the file of the finding are longer than it.
-  await page.setViewportSize({ width: 1280, height: 1_600 });
-  await open(page, { REVIEWED: "1" }, 3);
-  const send = await holdLines(page);
-  await reopen(page);
-  const group = finding(page, /asserts nothing/);
-  await expect(group).toBeVisible();
-  await expect(async () => {
-    await page.keyboard.press("f");
-    await expect(group).toBeFocused({ timeout: 1_000 });
-  }).toPass();
-  await group.getByRole("button", { name: "Argue" }).press("Enter");
-  const text = group.getByLabel("Argument against the reviewer");
-  await expect(text).toBeFocused();
-  await page.keyboard.type("It ");
-  send();
-  await expect(page.getByText("expect(1).toBe(1)").first()).toBeInViewport();
-  await expect(text).toBeInViewport();
-  await expect(text).toBeFocused();
-  await page.keyboard.type("does.");
-  await expect(text).toHaveValue("It does.");
-});
+for (const device of ["keyboard", "mouse"])
+  test(`discussion that is opened with the ${device} before the lines are loaded stays in view`, async ({
+    page,
+  }) => {
+    // Without lines, all files are in the view. With lines, those before the file of the finding are longer than it.
+    await page.setViewportSize({ width: 1280, height: 1_600 });
+    await open(page, { REVIEWED: "1" }, 3);
+    const send = await holdLines(page);
+    await reopen(page);
+    const group = finding(page, /asserts nothing/);
+    await expect(group).toBeVisible();
+    const argue = group.getByRole("button", { name: "Argue" });
+    if (device === "mouse") await argue.click();
+    else {
+      await expect(async () => {
+        await page.keyboard.press("f");
+        await expect(group).toBeFocused({ timeout: 1_000 });
+      }).toPass();
+      await argue.press("Enter");
+    }
+    const text = group.getByLabel("Argument against the reviewer");
+    await expect(text).toBeFocused();
+    await page.keyboard.type("It ");
+    send();
+    await expect(page.getByText("expect(1).toBe(1)").first()).toBeInViewport();
+    await expect(text).toBeInViewport();
+    await expect(text).toBeFocused();
+    await page.keyboard.type("does.");
+    await expect(text).toHaveValue("It does.");
+  });
 
 test("cards of findings are as the person left them when they were out of view", async ({
   page,

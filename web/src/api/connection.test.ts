@@ -1,13 +1,20 @@
+import { act, renderHook } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
 import { clientOf, fetchWithTimeout, unwrap } from "./client";
-import { isConnectionLost, onConnectionChange, reportNoResponse } from "./connection";
+import {
+  isConnectionLost,
+  onConnectionChange,
+  reportNoResponse,
+  useConnection,
+} from "./connection";
 
 /** Times of the probes of a server that is down for some seconds. */
 function serverDownFor(seconds: number): number[] {
   const start = Date.now();
   const probes: number[] = [];
-  vi.stubGlobal("fetch", () => {
+  vi.stubGlobal("fetch", (url: string) => {
+    if (url !== "/health") return Promise.resolve(new Response());
     const elapsed = (Date.now() - start) / 1000;
     probes.push(elapsed);
     return elapsed < seconds
@@ -49,6 +56,24 @@ test("single failed request is not a lost connection", async () => {
   await reportNoResponse();
   expect(change).not.toHaveBeenCalled();
   stop();
+});
+
+test("page is outdated when the server no longer has its code", async () => {
+  const { result } = renderHook(useConnection);
+  let status = 404;
+  vi.stubGlobal("fetch", (url: string) =>
+    Promise.resolve(new Response(null, { status: url === "/health" ? 200 : status })),
+  );
+  for (const [code, isOutdated] of [
+    [404, true],
+    // An error that says nothing about the version.
+    [503, false],
+    [200, false],
+  ] as const) {
+    status = code;
+    await act(reportNoResponse);
+    expect(result.current).toMatchObject({ isLost: false, isOutdated });
+  }
 });
 
 test("probe without a response fails after 1.5 seconds", async () => {

@@ -1,8 +1,9 @@
 /**
- * Whether the control plane responds.
+ * Whether the control plane responds, and still has the version of the app that the page runs.
  *
  * A request without a response starts probes of `/health`, which end with the first success. Until then the connection
- * is lost: pages show the time of the last response, and neither count nor send anything.
+ * is lost: pages show the time of the last response, and neither count nor send anything. Afterwards the control plane
+ * may be another version, whose files have other names.
  */
 import { useSyncExternalStore } from "react";
 
@@ -10,6 +11,8 @@ export interface Connection {
   isLost: boolean;
   /** Time of the latest response, in milliseconds since the epoch. */
   lastResponseAt: number;
+  /** Whether the control plane has another version of the app: parts of the page that are not loaded yet are missing. */
+  isOutdated: boolean;
 }
 
 const PROBE_TIMEOUT_MS = 1_500;
@@ -17,7 +20,7 @@ const PROBE_TIMEOUT_MS = 1_500;
 const FIRST_DELAY_MS = 1_000;
 const MAX_DELAY_MS = 5_000;
 
-let connection: Connection = { isLost: false, lastResponseAt: Date.now() };
+let connection: Connection = { isLost: false, lastResponseAt: Date.now(), isOutdated: false };
 let recovery: Promise<void> | undefined;
 const listeners = new Set<() => void>();
 
@@ -51,11 +54,12 @@ export const useConnection = (): Connection =>
 async function recover(): Promise<void> {
   // The first probe follows at once: a single failed request is not the loss of the server.
   for (let delay = FIRST_DELAY_MS; !(await responds()); delay = Math.min(MAX_DELAY_MS, delay * 2)) {
-    setLost(true);
+    change({ isLost: true });
     await new Promise((resolve) => setTimeout(resolve, delay));
   }
   reportResponse();
-  setLost(false);
+  change({ isLost: false });
+  void checkVersion();
 }
 
 async function responds(): Promise<boolean> {
@@ -67,8 +71,21 @@ async function responds(): Promise<boolean> {
   }
 }
 
-function setLost(isLost: boolean): void {
-  if (connection.isLost === isLost) return;
-  connection = { ...connection, isLost };
+/** Requests the chunk of this module, whose name contains a hash of its content and of the names of all other chunks. */
+async function checkVersion(): Promise<void> {
+  try {
+    const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS);
+    const { status } = await fetch(import.meta.url, { method: "HEAD", cache: "no-store", signal });
+    change({ isOutdated: status === 404 });
+  } catch {
+    // Checked again after the next request without a response.
+  }
+}
+
+function change(next: Partial<Connection>): void {
+  const previous = connection;
+  connection = { ...previous, ...next };
+  const { isLost, isOutdated } = connection;
+  if (previous.isLost === isLost && previous.isOutdated === isOutdated) return;
   for (const listener of listeners) listener();
 }

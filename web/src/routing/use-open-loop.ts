@@ -6,32 +6,36 @@ import { changeRequestQuery, loopDetailQuery } from "@/api/queries";
 import { type Scope, useScope } from "@/api/scope";
 
 /**
- * Opens the log of a started loop on the page of its change request, or that of the existing loop when the server reports
- * a conflict. `document`: slug of the loop's document. Without it, the loop is read first.
+ * Returns a function to call when a person starts a loop. Its callbacks open the log of the loop on the page of its change
+ * request, or that of the existing loop when the server reports a conflict. `document`: slug of the loop's document.
+ * Without it, the loop is read first.
  */
 export function useOpenLoop(orgSlug: string, document?: string) {
   const router = useRouter();
   const client = useQueryClient();
   const scope = useScope();
-  const { pathname } = router.state.location;
-  const open = async (loopId: string) => {
-    const slug = await changeRequestOf(client, scope, loopId, document).catch(() => undefined);
-    // A person who has opened another page in the meantime stays there.
-    if (router.state.location.pathname !== pathname) return;
-    await (slug === undefined
-      ? router.navigate({ to: "/$orgSlug/loops/$loopId", params: { orgSlug, loopId } })
-      : router.navigate({
-          to: "/$orgSlug/work/$slug",
-          params: { orgSlug, slug },
-          search: { tab: "live" },
-        }));
-  };
-  return {
-    onSuccess: open,
-    onError: (error: unknown) => {
-      if (error instanceof ApiError && typeof error.data.loopId === "string")
-        void open(error.data.loopId);
-    },
+  return () => {
+    // An object per navigation: differs also when the person has left the page and returned.
+    const { location } = router.history;
+    const open = async (loopId: string) => {
+      const slug = await changeRequestOf(client, scope, loopId, document).catch(() => undefined);
+      // A person who has navigated since the start stays there.
+      if (router.history.location !== location) return;
+      await (slug === undefined
+        ? router.navigate({ to: "/$orgSlug/loops/$loopId", params: { orgSlug, loopId } })
+        : router.navigate({
+            to: "/$orgSlug/work/$slug",
+            params: { orgSlug, slug },
+            search: { tab: "live" },
+          }));
+    };
+    return {
+      onSuccess: open,
+      onError: (error: unknown) => {
+        if (error instanceof ApiError && typeof error.data.loopId === "string")
+          void open(error.data.loopId);
+      },
+    };
   };
 }
 

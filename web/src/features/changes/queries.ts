@@ -21,7 +21,10 @@ import { contentKey } from "./model/content-key";
 const WORKING_POLL_MS = 5_000;
 
 /** A loop and the machine that has its worktree. */
-export type ChangesLoop = Pick<LoopDetail, "id" | "status" | "computeTargetId">;
+export type ChangesLoop = PatchesLoop & Pick<LoopDetail, "status">;
+
+/** What a request for patches needs: it does not depend on the status of the loop. */
+export type PatchesLoop = Pick<LoopDetail, "id" | "computeTargetId">;
 
 export const changesQuery = (scope: Scope, loop: ChangesLoop, range: ChangeRange) => {
   const key = scope.key("gateway", "loop-changes", loop.id, range);
@@ -41,7 +44,7 @@ export const changesQuery = (scope: Scope, loop: ChangesLoop, range: ChangeRange
 /** Returns the patches of files. */
 export async function readPatches(
   scope: Scope,
-  loop: ChangesLoop,
+  loop: PatchesLoop,
   body: PatchesRequest,
 ): Promise<LoopPatches> {
   const { signal } = new AbortController();

@@ -6,6 +6,7 @@ import { displayedComments, placeOf, reviewCounts, reviewText } from "./comments
 import { diffFiles } from "./diff-files";
 import { findingsOf } from "./findings";
 import { firstChange, sideLines } from "./patch-lines";
+import type { PatchState } from "./patch-loader";
 
 const patch = (...lines: string[]) =>
   ["diff --git a/a b/a", "--- a/a", "+++ b/a", ...lines, ""].join("\n");
@@ -90,7 +91,7 @@ describe("comments in the diff", () => {
     const shown = diffFiles(
       [file],
       "acme/shop",
-      () => ({ patch: PATCH }),
+      () => ({ key: "1", patch: PATCH }),
       () => true,
       { drafts: [draft()], sent: [], place: null },
       new Map(located ? [["1", located]] : []),
@@ -109,6 +110,27 @@ describe("comments in the diff", () => {
   test("are at the head of the file if the patch does not contain their line", () => {
     expect(noteLine({ line: 90, outdated: false })).toEqual([0, false]);
     expect(noteLine({ line: 3, outdated: true })).toEqual([0, true]);
+  });
+
+  test("that are written stay with their file when the lines are removed from it", () => {
+    const formLine = (to: number, state: PatchState | undefined) => {
+      const range = { side: "new" as const, from: to, to };
+      const form = { id: "1", repository: "acme/shop", path: "src/a.ts", lines: range };
+      const [shown] = diffFiles(
+        [file],
+        "acme/shop",
+        () => state,
+        () => true,
+        { drafts: [], sent: [], place: form },
+        new Map(),
+        NO_FINDINGS,
+      );
+      return shown?.notes[0]?.line;
+    };
+    expect(formLine(3, { key: "1", patch: PATCH })).toBe(3);
+    expect(formLine(90, { key: "1", patch: PATCH })).toBe(0);
+    // Without lines, nothing is known of them.
+    expect(formLine(90, undefined)).toBe(90);
   });
 
   test("of another repository or file are elsewhere", () => {
@@ -169,7 +191,7 @@ test("findings are at their lines, or at the head of their file", () => {
     const files = diffFiles(
       [{ path: "src/a.ts", status: "modified", additions: 2, deletions: 1, binary: false }],
       "acme/shop",
-      () => ({ patch: PATCH }),
+      () => ({ key: "1", patch: PATCH }),
       () => true,
       { drafts: [], sent: [], place: null },
       new Map(),

@@ -16,6 +16,21 @@ export type CommentNote =
 /** What is displayed below a line. */
 export type LineNote = CommentNote | { kind: "finding"; finding: ShownFinding } | { kind: "image" };
 
+/** Returns what identifies a note; undefined for an image. */
+export function noteId(note: LineNote): string | undefined {
+  switch (note.kind) {
+    case "draft":
+    case "sent":
+      return note.comment.id;
+    case "finding":
+      return note.finding.id;
+    case "form":
+      return "form";
+    case "image":
+      return undefined;
+  }
+}
+
 /** A file as the diff displays it. */
 export interface DiffFile {
   file: ChangedFile;

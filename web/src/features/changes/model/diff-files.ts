@@ -1,7 +1,7 @@
 import type { ChangedFile, CommentPlace, LocatedLine } from "@/api/types";
 
 import type { Side } from "./comments";
-import type { DiffFile, LineNote } from "./diff-file";
+import { type DiffFile, type LineNote, noteId } from "./diff-file";
 import type { ShownFinding } from "./findings";
 import { isImagePath } from "./image";
 import type { PatchState } from "./patch-loader";
@@ -30,7 +30,8 @@ export function diffFiles(
 ): DiffFile[] {
   return files.map((file) => {
     const { path } = file;
-    const state = patchOf(file);
+    // The patch of a file that has become binary is that of its earlier text.
+    const state = file.binary ? undefined : patchOf(file);
     const isHere = (other: Pick<CommentPlace, "repository" | "path">) =>
       other.repository === repository && other.path === path;
     const noteOf = (
@@ -67,23 +68,27 @@ export function diffFiles(
           noteOf(comment, (isOutdated) => ({ kind: "draft", comment, isOutdated })),
         ),
     ];
-    if (place && isHere(place))
+    if (place && isHere(place)) {
+      const { side = "new", to = 0 } = place.lines ?? {};
+      // The loop may have removed the lines while the person writes.
+      const isDisplayed = state === undefined || hasLine(state, side, to);
       notes.push({
-        side: place.lines?.side ?? "new",
-        line: place.lines?.to ?? 0,
+        side,
+        line: isDisplayed ? to : 0,
         note: { kind: "form", lines: place.lines },
       });
+    }
     return { file, state, isOpen: isOpen(file), notes };
   });
 }
 
-/** Returns where a note is displayed; line 0 is above the first one. */
+/** Returns where the note with an id is displayed; line 0 is above the first one. */
 export function placeOfNote(
   files: readonly DiffFile[],
-  isNote: (note: LineNote) => boolean,
+  id: string | undefined,
 ): { path: string; side: Side; line: number } | undefined {
   for (const { file, notes } of files) {
-    const found = notes.find(({ note }) => isNote(note));
+    const found = notes.find(({ note }) => noteId(note) === id);
     if (found) return { path: file.path, side: found.side, line: found.line };
   }
   return undefined;

@@ -18,7 +18,7 @@ const PATCH =
 
 const source = (changes: Partial<DiffFile> = {}): DiffFile => ({
   file: file("ü"),
-  state: { patch: PATCH },
+  state: { key: "ü 1", patch: PATCH },
   isOpen: true,
   notes: [],
   ...changes,
@@ -53,12 +53,21 @@ test("only an item whose file changes gets another version", () => {
   expect(second[1]?.fileDiff).toBe(first[1]?.fileDiff);
 });
 
+test("lines of an earlier content are not those that the viewer knows of the next one", () => {
+  const state = { key: "ü 1", patch: PATCH };
+  const changed = { ...file("ü"), hash: "2" };
+  const [earlier] = new DiffItems().update([source({ file: changed, state })]);
+  const next = { key: "ü 2", patch: PATCH.replace("+b", "+c") };
+  const [current] = new DiffItems().update([source({ file: changed, state: next })]);
+  expect(earlier?.fileDiff.cacheKey).not.toBe(current?.fileDiff.cacheKey);
+});
+
 test("of a file whose type changed, the new content is displayed", () => {
   const link =
     "diff --git a/x b/x\nnew file mode 120000\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+target\n";
   const gone =
     "diff --git a/x b/x\ndeleted file mode 100644\n--- a/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-old\n";
-  const state = { patch: gone + link };
+  const state = { key: "x 1", patch: gone + link };
   const [item] = new DiffItems().update([source({ file: file("x"), state })]);
   expect(item?.fileDiff.additionLines).toEqual(["target\n"]);
 });

@@ -54,7 +54,7 @@ export class DiffItems {
     const item: DiffItem = {
       id: file.path,
       type: "diff",
-      fileDiff: previous && hasSamePatch ? previous.item.fileDiff : parsed(file, patch),
+      fileDiff: previous && hasSamePatch ? previous.item.fileDiff : parsed(file, state?.key, patch),
       // An empty item would be as high as its estimated lines.
       collapsed: !isOpen || (patch === "" && notes.length === 0),
       annotations: notes.map(({ side, line, note }) => ({
@@ -80,9 +80,10 @@ const NO_LINES: Omit<FileDiffMetadata, "name"> = {
   additionCharacterCount: 0,
 };
 
-function parsed({ path, hash = "" }: ChangedFile, patch: string): FileDiffMetadata {
+/** `key` names the content of the patch: that of the file may be a later one. */
+function parsed({ path }: ChangedFile, key = path, patch: string): FileDiffMetadata {
   // Of a file whose type changed, the part with its new content.
   const section = patch.slice(patch.lastIndexOf("\ndiff --git ") + 1);
   const diff = section === "" ? undefined : processFile(section, { isGitDiff: true });
-  return { ...(diff ?? NO_LINES), name: path, cacheKey: `${path} ${hash} ${patch.length}` };
+  return { ...(diff ?? NO_LINES), name: path, cacheKey: `${key} ${patch.length}` };
 }

@@ -34,7 +34,7 @@ test("files of one render share a request, and later ones wait for it", async ()
   expect(requests).toHaveLength(1);
   answers[0]?.(answer(["a", "b"]));
   await vi.waitFor(() => expect(requests).toEqual([["a", "b", "old-b"], ["c"]]));
-  expect(loader.snapshot().get("key of b")).toEqual({ patch: "patch of b" });
+  expect(loader.snapshot().get("b")).toEqual({ key: "key of b", patch: "patch of b" });
 });
 
 test("large patches are requested separately", async () => {
@@ -62,7 +62,7 @@ test("failed request can be repeated", async () => {
   await vi.waitFor(() => expect(requests).toHaveLength(1));
   answers[0]?.(new Error("offline"));
   await vi.waitFor(() =>
-    expect(loader.snapshot().get("key of a")).toEqual({ error: new Error("offline") }),
+    expect(loader.snapshot().get("a")).toEqual({ key: "key of a", error: new Error("offline") }),
   );
   expect(listener).toHaveBeenCalled();
   loader.retry(file("a"));
@@ -74,15 +74,39 @@ test("file that no longer differs has an empty patch", async () => {
   loader.want(file("a"));
   await vi.waitFor(() => expect(requests).toHaveLength(1));
   answers[0]?.(answer([]));
-  await vi.waitFor(() => expect(loader.snapshot().get("key of a")).toEqual({ patch: "" }));
+  await vi.waitFor(() =>
+    expect(loader.snapshot().get("a")).toEqual({ key: "key of a", patch: "" }),
+  );
 });
 
-test("patch of another content is requested again", async () => {
+test("patch of an earlier content is kept until that of the next one is loaded", async () => {
+  const { loader, requests, answers } = stubbed();
+  const [first, second] = [file("a"), { ...file("a"), key: "other" }];
+  loader.want(first);
+  await vi.waitFor(() => expect(requests).toHaveLength(1));
+  answers[0]?.(answer(["a"]));
+  const earlier = { key: first.key, patch: "patch of a" };
+  await vi.waitFor(() => expect(loader.snapshot().get("a")).toEqual(earlier));
+  loader.want(second);
+  await vi.waitFor(() => expect(requests).toEqual([["a"], ["a"]]));
+  expect(loader.snapshot().get("a")).toEqual(earlier);
+  answers[1]?.(answer([]));
+  await vi.waitFor(() => expect(loader.snapshot().get("a")).toEqual({ key: "other", patch: "" }));
+  // The file has its first content again.
+  loader.want(first);
+  await vi.waitFor(() => expect(requests).toHaveLength(3));
+});
+
+test("failed request for a content that has changed again does not replace its patch", async () => {
   const { loader, requests, answers } = stubbed();
   loader.want(file("a"));
   await vi.waitFor(() => expect(requests).toHaveLength(1));
   answers[0]?.(answer(["a"]));
   await vi.waitFor(() => expect(loader.snapshot().size).toBe(1));
-  loader.want({ ...file("a"), key: "other" });
-  await vi.waitFor(() => expect(requests).toEqual([["a"], ["a"]]));
+  loader.want({ ...file("a"), key: "second" });
+  await vi.waitFor(() => expect(requests).toHaveLength(2));
+  loader.want({ ...file("a"), key: "third" });
+  answers[1]?.(new Error("offline"));
+  await vi.waitFor(() => expect(requests).toHaveLength(3));
+  expect(loader.snapshot().get("a")).toEqual({ key: "key of a", patch: "patch of a" });
 });

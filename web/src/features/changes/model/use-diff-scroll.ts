@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useCallback, useEffect, useEffectEvent, useMemo, useRef, useState } from "react";
 
 import type { Side } from "./comments";
 import { SIDES } from "./diff-file";
@@ -12,8 +12,8 @@ export interface DiffPlace {
   side?: Side | undefined;
 }
 
-/** The place that the address names. */
-export interface AddressedPlace extends DiffPlace {
+/** A place that the address names, or that has the focus. */
+export interface LoadedPlace extends DiffPlace {
   /** Whether the lines of the file are loaded. */
   isLoaded: boolean;
 }
@@ -28,8 +28,14 @@ export interface DiffScroll {
   onScrolled: () => void;
 }
 
-/** Scrolls the diff: to the place that the address names when it changes, and on request. */
-export function useDiffScroll(addressed: AddressedPlace | undefined): DiffScroll {
+/**
+ * Scrolls the diff: to the place that the address names when it changes, and on request. `held`: a place that stays in
+ * view when its lines and those above it are loaded.
+ */
+export function useDiffScroll(
+  addressed: LoadedPlace | undefined,
+  held: LoadedPlace | undefined,
+): DiffScroll {
   const viewer = useRef<DiffHandle>(null);
   const [isViewerLoaded, setIsViewerLoaded] = useState(false);
   const handle = useCallback((next: DiffHandle | null) => {
@@ -80,6 +86,14 @@ export function useDiffScroll(addressed: AddressedPlace | undefined): DiffScroll
     scrollTo(isLoaded ? { path, line, side } : { path });
     shown.current = isLoaded ? { path, line, side } : undefined;
   }, [isViewerLoaded, path, line, side, isLoaded, scrollTo]);
+
+  const isHeldLoaded = held?.isLoaded ?? false;
+  const showHeld = useEffectEvent(() => {
+    if (held) scrollTo(held);
+  });
+  useEffect(() => {
+    if (isHeldLoaded) showHeld();
+  }, [isHeldLoaded]);
   return useMemo(
     () => ({ handle, scrollTo, onRendered, onScrolled }),
     [handle, scrollTo, onRendered, onScrolled],

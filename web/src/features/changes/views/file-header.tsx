@@ -6,6 +6,7 @@ import type { ChangedFile } from "@/api/types";
 import { fileSize } from "@/model/format";
 import { Button } from "@/ui/button";
 
+import { isCurrent } from "../model/content-key";
 import type { PatchState } from "../model/patch-loader";
 import { StatusMark } from "./status-mark";
 
@@ -33,7 +34,7 @@ export function FileHeader({
   /** Undefined for changes that cannot be commented. */
   onComment: (() => void) | undefined;
 }) {
-  const needsPatch = isOpen && state === undefined && !file.binary;
+  const needsPatch = isOpen && !isCurrent(file, state) && !file.binary;
   useEffect(() => {
     if (needsPatch) onNeeded();
   }, [needsPatch, onNeeded]);
@@ -60,7 +61,7 @@ export function FileHeader({
           {note}
         </span>
       )}
-      {state && "error" in state && (
+      {isCurrent(file, state) && "error" in state && (
         <Button size="sm" onClick={onRetry}>
           Retry
         </Button>
@@ -96,12 +97,13 @@ export function FileHeader({
 
 const KINDS = { "lock-file": "Lock file", generated: "Generated" };
 
-/** Returns why no lines of a file are displayed. */
+/** Returns why no lines of a file, or those of an earlier content, are displayed. */
 function noteOf(file: ChangedFile, state: PatchState | undefined, isOpen: boolean) {
   if (file.binary) return file.size ? `Binary file · ${fileSize(file.size)}` : "Binary file";
-  if (state && "error" in state) return `Not loaded: ${messageOf(state.error)}`;
+  if (isCurrent(file, state) && "error" in state) return `Not loaded: ${messageOf(state.error)}`;
   if (!isOpen) return file.generated && KINDS[file.generated];
-  if (!state) return "Loading…";
+  if (!state || "error" in state) return "Loading…";
+  if (!isCurrent(file, state)) return "Updating…";
   if (state.patch.includes("\n@@ ")) return undefined;
   if (file.oldMode && file.newMode && file.oldMode !== file.newMode)
     return `Mode ${file.oldMode} → ${file.newMode}`;

@@ -42,7 +42,7 @@ export function FinishReview({
   const [focused, setFocused] = useState<string>();
   const summary = useDraft(page, "summary", "");
   const send = useRequestChanges(loop, repositories, page);
-  const opening = useOpenLoop(orgSlug, loop.document?.slug);
+  const openLoop = useOpenLoop(orgSlug, loop.document?.slug);
   const remove = useDeleteComment(loop);
   const store = useStoreDraft(loop);
   const post = useCommentOnly(loop, repositories);
@@ -53,7 +53,8 @@ export function FinishReview({
   const review = { comments: drafts, summary: summary.value };
   const hasEdits = drafts.some(({ id }) => isEdited(id));
   const isEmpty = drafts.length === 0 && summary.value.trim() === "";
-  const request = () =>
+  const request = () => {
+    const opening = openLoop();
     send.mutate(review, {
       ...opening,
       onSuccess: (loopId) => {
@@ -61,6 +62,7 @@ export function FinishReview({
         return opening.onSuccess(loopId);
       },
     });
+  };
   return (
     <Dialog.Root open={isOpen} onOpenChange={setIsOpen}>
       <Dialog.Trigger asChild>
@@ -157,7 +159,7 @@ export function FinishReview({
                     ? "Send or delete your comments first"
                     : "Opens the pull request of the displayed commit"
                 }
-                onClick={() => approve.mutate(null, opening)}
+                onClick={() => approve.mutate(null, openLoop())}
               >
                 Approve and open the pull request
               </Button>

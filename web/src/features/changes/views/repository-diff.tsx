@@ -14,7 +14,8 @@ import { Notice } from "@/ui/panel";
 import { useReportOpenFindings, useReviewOfChanges } from "../finding-queries";
 import { CardStates, CardStateStore } from "../model/card-state";
 import type { LineRange } from "../model/comments";
-import type { LineNote } from "../model/diff-file";
+import { isCurrent } from "../model/content-key";
+import { noteId } from "../model/diff-file";
 import { diffFiles, placeOfNote } from "../model/diff-files";
 import { neighbour, type ShownFinding } from "../model/findings";
 import { firstChange } from "../model/patch-lines";
@@ -84,6 +85,10 @@ export function RepositoryDiff({
     ...(isWhole && { context: WHOLE_FILE }),
     ...(ignoresSpace && { ignoreWhiteSpace: true }),
   });
+  const hasLines = (path: string) => {
+    const file = byPath.get(path);
+    return file !== undefined && patchOf(file) !== undefined;
+  };
   const [focused, setFocused] = useState(address.comment ?? address.finding);
   const focus = { focused, setFocused };
 
@@ -130,11 +135,13 @@ export function RepositoryDiff({
   const viewer = useRef<HTMLDivElement>(null);
   const target = address.file === undefined ? undefined : byPath.get(address.file);
   const line = lineOf(address);
-  const shown = shownPath === undefined ? undefined : byPath.get(shownPath);
   const noted =
     linkedComment || linkedFinding
-      ? placeOfNote(files, (note) => isNoteOf(note, linkedComment?.id ?? linkedFinding?.id))
+      ? placeOfNote(files, linkedComment?.id ?? linkedFinding?.id)
       : line;
+  // The note that got the focus before the lines of its file were loaded.
+  const [held, setHeld] = useState<string>();
+  const heldPlace = held === undefined ? undefined : placeOfNote(files, held);
   const scroll = useDiffScroll(
     shownPath === undefined
       ? undefined
@@ -142,8 +149,9 @@ export function RepositoryDiff({
           path: shownPath,
           line: noted?.line,
           side: noted?.side,
-          isLoaded: shown !== undefined && patchOf(shown) !== undefined,
+          isLoaded: hasLines(shownPath),
         },
+    heldPlace && { ...heldPlace, isLoaded: hasLines(heldPlace.path) },
   );
 
   const ordinals = new Map(ordered.map(({ path }, index) => [path, index]));
@@ -281,7 +289,7 @@ export function RepositoryDiff({
                         canComment
                           ? () => {
                               setOpen(file, true);
-                              openForm(path, firstLines(patchOf(file)));
+                              openForm(path, firstLines(file, patchOf(file)));
                             }
                           : undefined
                       }
@@ -294,19 +302,29 @@ export function RepositoryDiff({
                 if (!file) return undefined;
                 if (note.kind === "image")
                   return <ImageNote loop={loop} repository={repository} file={file} />;
-                if (note.kind === "finding") return renderFinding(note.finding);
                 return (
-                  <DiffNote
-                    key={note.kind === "form" ? review.place?.id : note.comment.id}
-                    note={note}
-                    page={page}
-                    loop={loop}
-                    comparison={comparison}
-                    file={file}
-                    review={review}
-                    focus={focus}
-                    onCommit={showCommit}
-                  />
+                  <div
+                    role="presentation"
+                    className="contents"
+                    onFocus={() => setHeld(hasLines(path) ? undefined : noteId(note))}
+                    onBlur={() => setHeld(undefined)}
+                  >
+                    {note.kind === "finding" ? (
+                      renderFinding(note.finding)
+                    ) : (
+                      <DiffNote
+                        key={note.kind === "form" ? review.place?.id : note.comment.id}
+                        note={note}
+                        page={page}
+                        loop={loop}
+                        comparison={comparison}
+                        file={file}
+                        review={review}
+                        focus={focus}
+                        onCommit={showCommit}
+                      />
+                    )}
+                  </div>
                 );
               }}
               onComment={canComment ? openForm : undefined}
@@ -323,19 +341,6 @@ export function RepositoryDiff({
       </div>
     </CardStates>
   );
-}
-
-/** Returns whether a note is the comment or finding with an id. */
-function isNoteOf(note: LineNote, id: string | undefined): boolean {
-  switch (note.kind) {
-    case "draft":
-    case "sent":
-      return note.comment.id === id;
-    case "finding":
-      return note.finding.id === id;
-    default:
-      return false;
-  }
 }
 
 function Toggle({
@@ -361,7 +366,8 @@ function Toggle({
 }
 
 /** Returns the first changed line of a file; undefined if it has none, or is not loaded. */
-function firstLines(state: PatchState | undefined): LineRange | undefined {
-  const first = state && "patch" in state ? firstChange(state.patch) : undefined;
+function firstLines(file: ChangedFile, state: PatchState | undefined): LineRange | undefined {
+  const isLoaded = isCurrent(file, state) && "patch" in state;
+  const first = isLoaded ? firstChange(state.patch) : undefined;
   return first && { side: first.side, from: first.line, to: first.line };
 }

@@ -33,7 +33,7 @@ export function DecisionBar({
   review: ReviewDraft;
 }) {
   const run = useRunDocument(review.requestKey, review.discard);
-  const opening = useOpenLoop(orgSlug, plan.slug);
+  const openLoop = useOpenLoop(orgSlug, plan.slug);
   const prompt = changeRequestText(review.review, questions, plan.currentVersion);
   const isTooLong = prompt.length > MAX_REQUEST_CHARS;
   const requestChanges = () =>
@@ -46,7 +46,7 @@ export function DecisionBar({
         prompt,
         ...(plan.repo && { repo: plan.repo }),
       },
-      opening,
+      openLoop(),
     );
   const active = plan.loops.find(
     ({ command, status }) => CHANGING.includes(command) && isActive(status),

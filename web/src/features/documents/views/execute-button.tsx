@@ -71,7 +71,7 @@ export function ExecutePlan({
 }) {
   const [confirming, setConfirming] = useState(false);
   const run = useRunDocument(useRequestKey(draftPage(plan.id), "execute"), review.removeAnswers);
-  const opening = useOpenLoop(orgSlug, plan.slug);
+  const openLoop = useOpenLoop(orgSlug, plan.slug);
   const isExecuted = plan.loops.some(
     ({ command, status }) => command === "EXECUTE" && status === "COMPLETED",
   );
@@ -92,7 +92,7 @@ export function ExecutePlan({
         ...(prompt !== "" && { prompt }),
         ...(repo && { repo }),
       },
-      opening,
+      openLoop(),
     );
   };
   return (

@@ -21,8 +21,8 @@ export function useResume(
   onResumed?: () => void,
 ) {
   const { mutate, isPending, error } = useResumeLoop(id, onResumed);
-  const opening = useOpenLoop(orgSlug, document?.slug);
-  return { start: (prompt?: string) => mutate(prompt, opening), isPending, error };
+  const openLoop = useOpenLoop(orgSlug, document?.slug);
+  return { start: (prompt?: string) => mutate(prompt, openLoop()), isPending, error };
 }
 
 interface ResumeButtonProps {

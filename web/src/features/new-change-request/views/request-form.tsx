@@ -56,7 +56,7 @@ export function RequestForm({
 }) {
   const scope = useScope();
   const { orgSlug } = route.useParams();
-  const opening = useOpenLoop(orgSlug);
+  const openLoop = useOpenLoop(orgSlug);
   const [first] = useState(initial);
   const draft = useDraft("new", field, first);
   const files = useDraft<RequestFile[]>("new", `${field} files`, []);
@@ -127,6 +127,7 @@ export function RequestForm({
     }
     // A repetition must be the same request, whatever the form would propose then.
     change({ repository });
+    const opening = openLoop();
     start.mutate(
       {
         text: value.prompt.trim(),

@@ -25,11 +25,12 @@ export function AddressComments({
 }) {
   const [isOpen, setIsOpen] = useState(false);
   const start = useAddress(loop);
-  const opening = useOpenLoop(orgSlug, loop?.document?.slug);
+  const openLoop = useOpenLoop(orgSlug, loop?.document?.slug);
   if (!loop) return null;
   const isRunning = isActive(loop.status);
   const comments = chosen.length === 1 ? "1 comment" : `${chosen.length} comments`;
-  const send = () =>
+  const send = () => {
+    const opening = openLoop();
     start.mutate(chosen, {
       ...opening,
       onSuccess: (loopId) => {
@@ -37,6 +38,7 @@ export function AddressComments({
         return opening.onSuccess(loopId);
       },
     });
+  };
   return (
     <div className="flex flex-wrap items-center gap-3">
       <Button

@@ -22,7 +22,7 @@ export function ResolveConflicts({
 }) {
   const [isOpen, setIsOpen] = useState(false);
   const start = useResolveConflicts(loop);
-  const opening = useOpenLoop(orgSlug, loop?.document?.slug);
+  const openLoop = useOpenLoop(orgSlug, loop?.document?.slug);
   if (!loop) return null;
   const isRunning = isActive(loop.status);
   return (
@@ -42,7 +42,7 @@ export function ResolveConflicts({
         confirm="Start loop"
         variant="primary"
         busy={start.isPending}
-        onConfirm={() => start.mutate(pull, opening)}
+        onConfirm={() => start.mutate(pull, openLoop())}
       >
         <p>
           One loop merges <code>{pull.baseBranch}</code> into the branch, resolves the conflicts and
