@@ -31,12 +31,12 @@ export default defineConfig({
   projects: [
     {
       name: "pages",
-      testIgnore: /(story|reviewer|interruptions|organization)\.spec\.ts/,
+      testIgnore: /(story|reviewer|interruptions|needs|organization)\.spec\.ts/,
       timeout: PAGE_TIMEOUT_MS,
     },
     {
       name: "story",
-      testMatch: /(story|reviewer|interruptions)\.spec\.ts/,
+      testMatch: /(story|reviewer|interruptions|needs)\.spec\.ts/,
       timeout: STORY_TIMEOUT_MS,
     },
     { name: "organization", testMatch: "organization.spec.ts", timeout: STORY_TIMEOUT_MS },

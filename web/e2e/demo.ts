@@ -83,6 +83,20 @@ export class Demo {
     });
   }
 
+  /** Clones the sample repository as a colleague does. Returns the path of the clone, and a function that runs git in it. */
+  async clone(): Promise<{ path: string; git: (...args: string[]) => Promise<string> }> {
+    const { home, repository } = this.ready;
+    const path = await mkdtemp(join(this.folder, "clone-"));
+    const git = async (...args: string[]) => {
+      // The configuration of the home directs the code host's address to the repositories of the demo.
+      const environment = { ...process.env, HOME: home, GIT_CONFIG_NOSYSTEM: "1" };
+      const { stdout } = await execFile("git", args, { cwd: path, env: environment });
+      return stdout;
+    };
+    await git("clone", "--quiet", `https://github.com/${repository}.git`, ".");
+    return { path, git };
+  }
+
   /** Returns a new sign-in link from the command that the demo prints. */
   async freshLink(): Promise<string> {
     const [program, ...options] = this.ready.freshLink;

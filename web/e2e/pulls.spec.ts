@@ -125,6 +125,32 @@ test("conflicts are resolved by one loop, which merges the base branch", async (
   expect(starts).toMatchObject([{ command: "execute", review: { commentIds: [], heads: {} } }]);
   const [{ review }] = starts as [{ review: { summary: string } }];
   expect(review.summary).toContain("Fetch the branch `main`");
+  // The delivery refuses a merge that has not finished.
+  expect(review.summary).toContain("Commit the merge");
+});
+
+test("pull request is read again when its machine reports a change", async ({ page }) => {
+  let isResolved = false;
+  await page.route("**/git/pr/standing?**", async (route) => {
+    const response = await route.fetch();
+    const body = (await response.json()) as object;
+    return route.fulfill({ response, json: { ...body, hasConflicts: !isResolved } });
+  });
+  // Another state than that of the last report, so that the page reads the change request until there is another report.
+  await page.route(/\/change-requests\/feature-110(\?|$)/, async (route) => {
+    const response = await route.fetch();
+    const body = (await response.json()) as { data: { pullRequests: object[] } };
+    const pullRequests = body.data.pullRequests.map((pull) => ({
+      ...pull,
+      ...(isResolved ? { reportedAt: new Date().toISOString() } : { standing: null }),
+    }));
+    return route.fulfill({ response, json: { ...body, data: { ...body.data, pullRequests } } });
+  });
+  await open(page);
+  const resolve = card(page).getByRole("button", { name: "Resolve conflicts" });
+  await expect(resolve).toBeVisible();
+  isResolved = true;
+  await expect(resolve).toHaveCount(0);
 });
 
 test("branch is updated, then merged with the chosen method", async ({ page }) => {

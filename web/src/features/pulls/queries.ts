@@ -37,7 +37,8 @@ export const openedPulls = ({ pullRequests, loops }: ChangeRequestDetail): Opene
     machine: loops.find(({ id }) => id === pull.loopId)?.computeTarget?.id,
   }));
 
-const pullKey = (scope: Scope, { fullName, number }: PullRequestName) =>
+/** Key of all queries about a pull request. */
+export const pullKey = (scope: Scope, { fullName, number }: PullRequestName) =>
   scope.key("gateway", "pull", fullName, number);
 
 export const standingQuery = (scope: Scope, pull: OpenedPull) =>

@@ -74,7 +74,8 @@ const WARNING_TEXT: Record<string, string> = {
   EVENT_POST_FAILED: "Some output could not be sent to the control plane.",
   FILES_HELD_BACK:
     "Files that may contain secrets, dependencies or build output were excluded from delivery. They remain in the worktree.",
-  GIT_PUSH_FAILED: "The branch could not be pushed. The commits remain in the worktree.",
+  GIT_PUSH_FAILED:
+    "The work was not delivered completely, and remains in the worktree. See Result for the reason.",
   LFS_NOT_UPLOADED:
     "The content of files in Git LFS was not uploaded. The loop's output names the files and the command that uploads them.",
   PULL_REQUEST_HELD:

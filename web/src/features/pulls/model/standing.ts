@@ -81,7 +81,8 @@ export const conflictsRequest = ({
   baseBranch,
 }: Pick<PullRequest, "fullName" | "number" | "baseBranch">): string =>
   `Pull request ${fullName}#${number} conflicts with its base branch. Fetch the branch \`${baseBranch}\`, merge it into ` +
-  "the branch of this work and resolve the conflicts, so that the changes of both branches are kept. Then run the tests.";
+  "the branch of this work and resolve the conflicts, so that the changes of both branches are kept. Commit the merge: one " +
+  "that has not finished is not delivered. Then run the tests.";
 
 export const METHODS: Record<MergeMethod, { name: string; effect: string }> = {
   merge: { name: "Merge commit", effect: "All commits, and a commit that merges them" },

@@ -1,7 +1,7 @@
 /** One pull request: its state, checks and reviews, what can be done with it, and its conversation. */
 import { useQuery, useQueryClient, type UseQueryResult } from "@tanstack/react-query";
 import { RefreshCw } from "lucide-react";
-import { type ReactNode, useEffect, useId } from "react";
+import { type ReactNode, useEffect, useEffectEvent, useId, useRef } from "react";
 
 import { messageOf } from "@/api/errors";
 import { useScope } from "@/api/scope";
@@ -23,7 +23,7 @@ import {
   VERDICT_WORDS,
 } from "../model/standing";
 import type { PullThread } from "../model/threads";
-import { type OpenedPull, standingQuery, useRefreshPull } from "../queries";
+import { type OpenedPull, pullKey, standingQuery, useRefreshPull } from "../queries";
 import { CheckList } from "./check-list";
 import { Conversation } from "./conversation";
 import { MergeButton } from "./merge-button";
@@ -53,6 +53,7 @@ export function PullCard({
   const { fullName, number, title, branchName, baseBranch, createdAt } = pull;
   const standing = read?.data;
   useReport(pull, standing?.state);
+  useReadAfterReport(pull);
   const obstacle = standing?.mergeObstacle && OBSTACLES[standing.mergeObstacle];
   return (
     <Panel className="min-w-0 space-y-3 p-4">
@@ -188,6 +189,22 @@ function useReport(pull: OpenedPull, shown: ReportedStanding["state"] | undefine
       clearTimeout(limit);
     };
   }, [isAhead, client, scope]);
+}
+
+/** Reads a pull request again when its machine has reported a change, for example the push of a loop. */
+function useReadAfterReport(pull: OpenedPull): void {
+  const client = useQueryClient();
+  const scope = useScope();
+  const { reportedAt } = pull;
+  const known = useRef(reportedAt);
+  const readAgain = useEffectEvent(() => {
+    void client.invalidateQueries({ queryKey: pullKey(scope, pull) });
+  });
+  useEffect(() => {
+    if (known.current === reportedAt) return;
+    known.current = reportedAt;
+    readAgain();
+  }, [reportedAt]);
 }
 
 /** Who has reviewed the pull request, and the verdict of each. */
