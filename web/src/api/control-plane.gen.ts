@@ -1301,8 +1301,8 @@ export interface paths {
         get?: never;
         /**
          * Stores how many findings about the changes of a loop wait for a decision. While there are some, and no later loop has
-         *     started, the change request needs a person. The findings are files on the machine, and the pages that show them report
-         *     their number.
+         *     started, the change request needs a person. The findings are files on the machine, which reports their number when a
+         *     review has ended. Pages report it after a decision.
          */
         put: operations["loops_report_open_findings"];
         post?: never;
@@ -5367,6 +5367,8 @@ export interface components {
             /** @description Critic gates of the loop's repositories; absent when there are none. */
             repoConfigs?: components["schemas"]["RepoConfig"][];
             reviewComments?: components["schemas"]["ReviewComments"] | null;
+            /** @description Whether the loop uses and records learnings; absent otherwise. */
+            selfLearning?: boolean;
             /** @description Text appended to the requirements of a PLAN loop; absent without one. */
             userContext?: string | null;
         };
@@ -6341,6 +6343,11 @@ export interface components {
             prompt?: string | null;
             repo?: components["schemas"]["RepoRef"] | null;
             review?: components["schemas"]["ReviewSubmission"] | null;
+            /**
+             * @description Whether the loop uses the learnings of earlier loops on its repository; by default that of the loop whose work is
+             *     continued, else no.
+             */
+            selfLearning?: boolean | null;
             userIntentSignature?: components["schemas"]["UserIntentSignature"] | null;
             /**
              * Format: int64
@@ -6416,6 +6423,8 @@ export interface components {
             maxSpendUsd?: number | null;
             /** @description Model of the assistant. */
             model?: string | null;
+            /** @description Whether the loop uses learnings; no if absent. */
+            selfLearning?: boolean | null;
         };
         /** @description Request to select an organization. */
         SelectOrganization: {

@@ -3045,6 +3045,11 @@ export interface operations {
                  * @example ~/src/shop
                  */
                 repo: string;
+                /**
+                 * @description Path of the deployed worktree; by default that of the ticket below the directories for worktrees
+                 * @example ~/src/worktrees/shop-AB-1
+                 */
+                worktree?: string;
             };
             header?: never;
             path: {
