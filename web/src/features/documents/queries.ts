@@ -6,10 +6,10 @@ import { unwrap } from "@/api/client";
 import { BACKSTOP_POLL_MS } from "@/api/queries";
 import { type Scope, useScope } from "@/api/scope";
 import type { operations } from "@/api/control-plane.gen";
-import type { Document, LoopStatus } from "@/api/types";
-import { isActive } from "@/model/status";
+import type { Document } from "@/api/types";
+import { isActive, STATUSES } from "@/model/status";
 
-const ACTIVE_STATUSES: LoopStatus[] = ["PENDING", "CLAIMED", "RUNNING"];
+const ACTIVE_STATUSES = STATUSES.filter(isActive);
 /** Loops from which an estimate is derived. */
 const ESTIMATE_LOOPS = 20;
 

@@ -1,6 +1,9 @@
 import { expect, test } from "vitest";
 
-import { stateLabel, tasksText } from "./states";
+import type { Attention, ChangeState } from "@/api/types";
+
+import { isActiveState, needOf, stateLabel, tasksText } from "./states";
+import { tabOf } from "./tabs";
 
 test("label contains the details of the state", () => {
   const queue = { kind: "queue", place: 2, waiting: 4 } as const;
@@ -15,6 +18,14 @@ test("label contains the details of the state", () => {
     "1 finding to decide",
   );
   expect(stateLabel({ state: "failed", details: { code: "PROCESS_FAILED" } })).toBe("Failed");
+});
+
+test("state and need of a newer server are displayed by their names", () => {
+  const state = "being_tested" as ChangeState;
+  expect(stateLabel({ state, details: {} })).toBe("Being tested");
+  expect(isActiveState(state)).toBe(false);
+  expect(needOf("license_missing" as Attention).text).toBe("License missing.");
+  expect(tabOf({ state, stage: "execute" })).toBe("live");
 });
 
 test("progress counts the tasks", () => {

@@ -6,17 +6,9 @@ import type {
   ChangeState,
   DeploymentState,
 } from "@/api/types";
-import type { Tone } from "@/model/status";
+import { humanise, type Tone } from "@/model/status";
 
-export const STAGES: readonly ChangeStage[] = [
-  "request",
-  "plan",
-  "execute",
-  "review",
-  "pull_request",
-  "deploy",
-];
-
+/** In the order of the work. */
 export const STAGE_NAMES: Record<ChangeStage, string> = {
   request: "Request",
   plan: "Plan",
@@ -25,6 +17,8 @@ export const STAGE_NAMES: Record<ChangeStage, string> = {
   pull_request: "Pull request",
   deploy: "Deploy",
 };
+
+export const STAGES = Object.keys(STAGE_NAMES) as ChangeStage[];
 
 interface StateFacts {
   label: string;
@@ -64,15 +58,17 @@ const FACTS: Record<ChangeState, StateFacts> = {
 
 export const STATES = Object.keys(FACTS) as ChangeState[];
 
-export const stateFacts = (state: ChangeState): StateFacts => FACTS[state];
+export const stateFacts = (state: ChangeState): StateFacts =>
+  // A newer server may know a state that this page does not.
+  (FACTS as Partial<Record<string, StateFacts>>)[state] ?? { label: humanise(state), tone: "idle" };
 
-export const isActiveState = (state: ChangeState): boolean => FACTS[state].isActive ?? false;
+export const isActiveState = (state: ChangeState): boolean => stateFacts(state).isActive ?? false;
 
 const time = new Intl.DateTimeFormat("en", { hour: "2-digit", minute: "2-digit", hour12: false });
 
 /** Returns the label of a state with its details: "Queued (2 of 4)", "Plan ready · 2 questions", "2 checks failing". */
 export function stateLabel({ state, details }: Pick<ChangeRequest, "state" | "details">): string {
-  const { label } = FACTS[state];
+  const { label } = stateFacts(state);
   const { activity, failingChecks, findings, questions } = details;
   if (activity?.kind === "queue") return `${label} (${activity.place} of ${activity.waiting})`;
   if (activity?.kind === "usage_limit" && activity.until) {
@@ -150,4 +146,9 @@ const NEEDS: Record<Attention, Need> = {
   failure: { text: "The loop failed.", action: "See the reason" },
 };
 
-export const needOf = (attention: Attention): Need => NEEDS[attention];
+export const needOf = (attention: Attention): Need =>
+  // As for states.
+  (NEEDS as Partial<Record<string, Need>>)[attention] ?? {
+    text: `${humanise(attention)}.`,
+    action: "See the reason",
+  };

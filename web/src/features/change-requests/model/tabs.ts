@@ -1,5 +1,5 @@
 /** Tabs of the page of a change request, as in its address. */
-import type { ChangeRequest } from "@/api/types";
+import type { ChangeRequest, ChangeState } from "@/api/types";
 
 export const TABS = [
   "request",
@@ -25,30 +25,39 @@ export const TAB_NAMES: Record<ChangeRequestTab, string> = {
   history: "History",
 };
 
+const TABS_OF_STATES: Record<ChangeState, ChangeRequestTab> = {
+  not_started: "request",
+  starting: "live",
+  machine_offline: "live",
+  waiting_for_approval: "live",
+  queued: "live",
+  waiting_for_limit: "live",
+  running: "live",
+  stalled: "live",
+  question: "live",
+  plan_ready: "plan",
+  changes_ready: "changes",
+  comments_unanswered: "changes",
+  findings_open: "changes",
+  changes_requested: "changes",
+  reviewed: "evidence",
+  pull_request_open: "pull-request",
+  checks_failing: "pull-request",
+  conflicting: "pull-request",
+  merged: "pull-request",
+  closed: "pull-request",
+  done: "evidence",
+  blocked: "live",
+  limit_reached: "live",
+  delivery_failed: "evidence",
+  failed: "live",
+  stopped: "live",
+};
+
 /** Returns the tab that shows what the state is about. */
 export function tabOf({ state, stage }: Pick<ChangeRequest, "state" | "stage">): ChangeRequestTab {
-  switch (state) {
-    case "not_started":
-      return "request";
-    case "plan_ready":
-      return "plan";
-    case "pull_request_open":
-    case "checks_failing":
-    case "conflicting":
-    case "merged":
-    case "closed":
-      return "pull-request";
-    case "changes_ready":
-    case "comments_unanswered":
-    case "findings_open":
-      return "changes";
-    case "changes_requested":
-      return stage === "pull_request" ? "pull-request" : "changes";
-    case "reviewed":
-    case "done":
-    case "delivery_failed":
-      return stage === "request" ? "request" : "evidence";
-    default:
-      return "live";
-  }
+  // A newer server may know a state that this page does not.
+  const tab = (TABS_OF_STATES as Partial<Record<string, ChangeRequestTab>>)[state] ?? "live";
+  if (state === "changes_requested" && stage === "pull_request") return "pull-request";
+  return tab === "evidence" && stage === "request" ? "request" : tab;
 }
