@@ -54,6 +54,19 @@ test("archived entry is in its view, and comes back by undo", async ({ page }) =
   await expect(page.getByText("No change requests match the search")).toBeVisible();
 });
 
+test("empty list says whether all change requests are archived", async ({ page }) => {
+  let archived = 0;
+  await page.route(/\/change-requests\?/, async (route) => {
+    const total = route.request().url().includes("archived=true") ? archived : 0;
+    await route.fulfill({ json: { data: [], total } });
+  });
+  await open(page, "work");
+  await expect(page.getByText("No change requests yet")).toBeVisible();
+  archived = 2;
+  await page.reload();
+  await expect(page.getByText("All change requests are archived")).toBeVisible();
+});
+
 test("search with qualifiers is part of the address", async ({ page }) => {
   await open(page, "work");
   await page.getByRole("searchbox").fill("change state:failed state:queued");

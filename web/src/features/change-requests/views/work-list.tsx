@@ -15,7 +15,7 @@ import { SearchField } from "@/ui/search-field";
 
 import { parseSearch, withPerson } from "../model/search";
 import { type Grouping, GROUPINGS, toSaved, workAddress } from "../model/work-address";
-import { useChangeRequests } from "../queries";
+import { firstPageQuery, useChangeRequests } from "../queries";
 import { UndoBar } from "./entry-actions";
 import { GroupedList } from "./grouped-list";
 import { Selection, useListActions } from "./list-actions";
@@ -83,17 +83,7 @@ export function WorkList() {
             />
           )
         ) : q === "" ? (
-          <EmptyState
-            title="No change requests yet"
-            action={
-              <Link to="/$orgSlug/new" params={{ orgSlug }} className={buttonClass("primary")}>
-                New change request
-              </Link>
-            }
-          >
-            Describe a change and select a repository. The plan, the changes and the pull request
-            appear here.
-          </EmptyState>
+          <NothingListed orgSlug={orgSlug} />
         ) : (
           <EmptyState
             title="No change requests match the search"
@@ -106,6 +96,25 @@ export function WorkList() {
       </Panel>
       <Selection actions={actions} />
     </>
+  );
+}
+
+function NothingListed({ orgSlug }: { orgSlug: string }) {
+  const { data: archived } = useQuery(firstPageQuery(useScope(), { archived: true }));
+  const hasArchived = (archived?.total ?? 0) > 0;
+  return (
+    <EmptyState
+      title={hasArchived ? "All change requests are archived" : "No change requests yet"}
+      action={
+        <Link to="/$orgSlug/new" params={{ orgSlug }} className={buttonClass("primary")}>
+          New change request
+        </Link>
+      }
+    >
+      {hasArchived
+        ? "The view Archived lists them."
+        : "Describe a change and select a repository. The plan, the changes and the pull request appear here."}
+    </EmptyState>
   );
 }
 
