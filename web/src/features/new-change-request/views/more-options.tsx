@@ -1,6 +1,7 @@
 /** Options that few requests need: peers, agents, model, spending limit and learnings. */
 import { useQuery } from "@tanstack/react-query";
 import { Plus, X } from "lucide-react";
+import { useId } from "react";
 
 import { useScope } from "@/api/scope";
 import { Button } from "@/ui/button";
@@ -30,6 +31,7 @@ interface MoreOptionsProps {
 }
 
 export function MoreOptions({ draft, onChange, defaultModel }: MoreOptionsProps) {
+  const learningsHint = useId();
   return (
     <div className="grid grid-cols-1 gap-5 sm:grid-cols-[minmax(0,1fr)_13rem]">
       <Field
@@ -64,20 +66,20 @@ export function MoreOptions({ draft, onChange, defaultModel }: MoreOptionsProps)
           />
         )}
       </Field>
-      <label className="flex items-start gap-2 sm:col-span-2">
-        <input
-          type="checkbox"
-          className="mt-1"
-          checked={draft.selfLearning ?? false}
-          onChange={({ target }) => onChange({ selfLearning: target.checked })}
-        />
-        <span>
+      <div className="sm:col-span-2">
+        <label className="flex min-h-7 items-center gap-2">
+          <input
+            type="checkbox"
+            checked={draft.selfLearning ?? false}
+            aria-describedby={learningsHint}
+            onChange={({ target }) => onChange({ selfLearning: target.checked })}
+          />
           Use learnings
-          <span className="block text-sm text-ink-3">
-            The loops get notes about this repository that earlier loops and chats have left
-          </span>
-        </span>
-      </label>
+        </label>
+        <p id={learningsHint} className="text-sm text-ink-3">
+          The loops get notes that earlier loops and chats have left about this repository
+        </p>
+      </div>
       <Agents draft={draft} onChange={onChange} />
     </div>
   );
