@@ -59,26 +59,33 @@ pub(super) const PATTERN: &str = concat!(
     r"|[ \t]+)",
 );
 
+/// Returns the byte ranges of the values of all names in a text that denote a secret.
+pub(super) fn values<'a>(pattern: &'a Regex, text: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        while let Some(captures) = pattern.captures_at(text, at) {
+            let (whole, name, sign) = (captures.get(0)?, captures.name("name")?, captures.name("sign")?);
+            at = whole.end();
+            let Some(kind) = kind(name.as_str()) else { continue };
+            let occurrence =
+                NameOccurrence { text, kind, name: name.range(), sign: sign.as_str(), at: whole.end() };
+            let Some(value) = occurrence.secret() else { continue };
+            // Continue after the value, which may itself look like a name.
+            at = value.end.max(whole.end());
+            return Some(value);
+        }
+        None
+    })
+}
+
 /// Redacts the values of all names in a text that denote a secret.
 pub(super) fn replace<'a>(pattern: &Regex, text: &'a str) -> Cow<'a, str> {
     let mut cleaned = String::new();
     let mut done = 0;
-    let mut at = 0;
-    while let Some(captures) = pattern.captures_at(text, at) {
-        let (Some(whole), Some(name), Some(sign)) =
-            (captures.get(0), captures.name("name"), captures.name("sign"))
-        else {
-            break;
-        };
-        at = whole.end();
-        let Some(kind) = kind(name.as_str()) else { continue };
-        let occurrence =
-            NameOccurrence { text, kind, name: name.range(), sign: sign.as_str(), at: whole.end() };
-        let Some(value) = occurrence.secret() else { continue };
+    for value in values(pattern, text) {
         cleaned.push_str(&text[done..value.start]);
         cleaned.push_str(REDACTED);
-        // Continue after the value, which may itself look like a name.
-        (done, at) = (value.end, value.end.max(whole.end()));
+        done = value.end;
     }
     if done == 0 {
         return Cow::Borrowed(text);
