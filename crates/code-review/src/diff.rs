@@ -271,7 +271,7 @@ impl<'a> Input<'a> {
     }
 
     /// Reads two numbers and a path, or the numbers and, as separate records, the paths before and after a rename.
-    fn count(&mut self) -> Result<(&'a [u8], Option<(u64, u64)>), ParseDiffError> {
+    fn count(&mut self) -> Result<(&'a [u8], AddedAndRemoved), ParseDiffError> {
         let record = self.until(0).ok_or(ParseDiffError::Count)?;
         let mut parts = record.splitn(3, |byte| *byte == b'\t');
         let mut number = || parts.next().and_then(|text| str::from_utf8(text).ok());
@@ -291,8 +291,11 @@ impl<'a> Input<'a> {
     }
 }
 
-/// Numbers of added and removed lines by path; `None` for binary files.
-type CountsByPath<'a> = HashMap<&'a [u8], Option<(u64, u64)>>;
+/// Numbers of added and removed lines; `None` for binary files.
+type AddedAndRemoved = Option<(u64, u64)>;
+
+/// Numbers of changed lines by path.
+type CountsByPath<'a> = HashMap<&'a [u8], AddedAndRemoved>;
 
 fn line_counts(numstat: &[u8]) -> Result<CountsByPath<'_>, ParseDiffError> {
     let mut input = Input { bytes: numstat, at: 0 };

@@ -3,13 +3,10 @@
 //! Names of secrets and forms of keys are those by which deliveries hold files back, so that a review reports what a
 //! delivery would refuse. Each check takes time in proportion to the size of the change.
 
-/// Compiles a constant pattern at its first use.
+/// Compiles a constant pattern at its first use. Tests compile all of them.
 macro_rules! constant_regex {
     ($pattern:expr) => {
-        std::sync::LazyLock::new(|| {
-            #[expect(clippy::expect_used, reason = "the pattern is a constant, and a test compiles it")]
-            regex::Regex::new($pattern).expect("constant pattern")
-        })
+        std::sync::LazyLock::new(|| regex::Regex::new($pattern).expect("constant pattern"))
     };
 }
 
@@ -217,12 +214,11 @@ impl FileCheck<'_> {
             _ => self.text.first_line().unwrap_or(1),
         };
         let is_added = self.status == ChangeStatus::Added;
-        if let Some(severity) = self.severity.clone() {
-            if is_added && is_local_name(self.path) && !is_ignored {
-                self.report_file(HygieneCheck::GitignoreDrift, severity, line);
-            }
+        let is_drift = is_added && is_local_name(self.path) && !is_ignored;
+        if let Some(severity) = self.severity.clone().filter(|_| is_drift) {
+            self.report_file(HygieneCheck::GitignoreDrift, severity, line);
         }
-        // Deliveries hold the latter names back everywhere.
+        // Deliveries hold files with these names back everywhere.
         let held_back = is_secret_name(self.path).then_some(IssueSeverity::Medium);
         if let Some(severity) = self.severity.clone().or(held_back).filter(|_| is_sensitive_name(self.path)) {
             self.report_file(HygieneCheck::SensitiveFile, severity, line);

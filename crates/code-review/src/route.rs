@@ -98,8 +98,8 @@ pub enum ReviewIntent {
 pub fn route(data: &DiffData, gates: &CriticGates, intent: ReviewIntent) -> ReviewRoute {
     let total_loc = data.total_loc;
     let size_category = match total_loc {
-        0..=SMALL => SizeCategory::Small,
-        0..=MEDIUM => SizeCategory::Medium,
+        lines if lines <= SMALL => SizeCategory::Small,
+        lines if lines <= MEDIUM => SizeCategory::Medium,
         _ => SizeCategory::Large,
     };
     let domain_critics = domain_critics(data, gates);
