@@ -148,7 +148,8 @@ impl NameOccurrence<'_> {
     /// Content of an XML element: `<password>v</password>`.
     fn of_element(&self) -> Option<Range<usize>> {
         let is_tag = self.text[..self.name.start].ends_with('<');
-        let length = self.text[self.at..].find('<').filter(|_| is_tag)?;
+        // Searched only for a tag: the text may contain many names and no element.
+        let length = is_tag.then(|| self.text[self.at..].find('<'))??;
         Some(self.at..self.at + length)
     }
 
@@ -285,13 +286,15 @@ impl NameOccurrence<'_> {
     fn block(&self) -> Option<Range<usize>> {
         let rest = &self.text[self.at..];
         let (mark, below) = rest.split_once('\n')?;
-        let is_block = matches!(mark.trim_end(), "|" | ">" | "|-" | ">-" | "|+" | ">+");
+        if !matches!(mark.trim_end(), "|" | ">" | "|-" | ">-" | "|+" | ">+") {
+            return None;
+        }
         let above = self.text[..self.name.start].rsplit('\n').next().unwrap_or_default();
         let indent = |line: &str| line.len() - line.trim_start_matches([' ', '-']).len();
         let inside = |line: &&str| line.trim().is_empty() || indent(line) > indent(above);
         let lines: Vec<&str> = below.split('\n').take_while(inside).collect();
         let length: usize = lines.iter().map(|line| line.len() + 1).sum();
-        let first = lines.first().filter(|_| is_block)?;
+        let first = lines.first()?;
         let start = self.at + mark.len() + 1;
         let end = (start + length - 1).min(self.text.len());
         let value = start + indent(first)..start + self.text[start..end].trim_end().len();
