@@ -83,8 +83,8 @@ pub fn is_secret_name(path: &str) -> bool {
         || path.to_lowercase().ends_with(".aws/credentials")
 }
 
-/// Returns whether a path has a name for secrets, certificates or keys: that of a file that is held back, and further
-/// ones that also occur for source code, such as `credentials.py`. A review reports these files.
+/// Returns whether a path has a name for secrets, certificates or keys: that of a file that is held back, and other
+/// names, also of source code, such as `credentials.py`. A review reports these files.
 #[must_use]
 pub fn is_sensitive_name(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();

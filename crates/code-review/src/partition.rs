@@ -258,7 +258,7 @@ impl Partitioning {
                 if lowest.is_some_and(|(total, ..)| 2 * size(one) >= total) || size(one) > MAX_MERGED {
                     break;
                 }
-                // In the order of size, the first one that fits has the lowest total.
+                // In the order of size, the first that fits has the lowest total.
                 let Some(other) = order[at + 1..].iter().copied().find(|other| fits(one, *other)) else {
                     continue;
                 };
