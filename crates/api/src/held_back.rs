@@ -2,6 +2,7 @@
 //! [`crate::redact::holds_key`] inspects contents.
 
 use crate::names::STATE_DIR;
+use crate::redact;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -82,6 +83,28 @@ pub fn is_secret_name(path: &str) -> bool {
         || path.to_lowercase().ends_with(".aws/credentials")
 }
 
+/// Returns whether a path has a name for secrets, certificates or keys: that of a file that is held back, and other
+/// names, also of source code, such as `credentials.py`. A review reports these files.
+#[must_use]
+pub fn is_sensitive_name(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let lower = name.to_lowercase();
+    is_secret_name(path)
+        || [".pem", ".key"].iter().any(|ending| lower.ends_with(ending))
+        || is_environment_name(&lower)
+        // Whole words, because `secretary.ts` is no secret; their endings, because of `clientsecret.json`.
+        || redact::words(name).iter().any(|word| {
+            ["secret", "secrets", "credentials"].iter().any(|ending| word.ends_with(ending))
+        })
+}
+
+/// Returns whether a lower-case file name is that of an environment file, such as `.env.local` or `prod.env`, and no sample.
+#[must_use]
+pub fn is_environment_name(name: &str) -> bool {
+    let is_sample = SAMPLES.iter().any(|ending| name.ends_with(ending));
+    !is_sample && (name == ".env" || name.ends_with(".env") || name.starts_with(".env."))
+}
+
 /// Returns the outermost generated directory that contains `path`, with a trailing slash.
 #[must_use]
 pub fn generated_directory(path: &str) -> Option<&str> {
@@ -121,6 +144,37 @@ mod tests {
             "docs/env",
         ] {
             assert!(!is_secret_name(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn sensitive_names_are_words_and_not_parts_of_words() {
+        for path in [
+            "certs/server.pem",
+            "tls/Server.KEY",
+            "src/credentials.py",
+            "clientSecret.json",
+            "k8s/db-secrets.yaml",
+            "mysecret.txt",
+            "prod.env",
+            ".env",
+            "a.p12",
+        ] {
+            assert!(is_sensitive_name(path), "{path}");
+        }
+        for path in [
+            "secretary.ts",
+            "src/environment.ts",
+            ".env.example",
+            ".envrc",
+            "vite-env.d.ts",
+            "config/prod.env.js",
+            "secretariat/notes.rs",
+            "secrets/readme.rs",
+            "keyboard.rs",
+            "id_rsa.pub",
+        ] {
+            assert!(!is_sensitive_name(path), "{path}");
         }
     }
 

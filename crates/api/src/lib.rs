@@ -9,6 +9,7 @@ pub mod bootstrap;
 pub mod chat;
 pub mod chat_event;
 pub mod command;
+pub mod critic_gates;
 pub mod debate;
 pub mod deployment;
 pub mod error;
@@ -16,6 +17,7 @@ pub mod event;
 pub mod event_body;
 pub mod execution_result;
 pub mod failure_marker;
+pub mod generated_files;
 pub mod held_back;
 pub mod ids;
 pub mod job;
@@ -47,6 +49,7 @@ pub mod time;
 pub mod tokens;
 pub mod undelivered;
 pub mod usd;
+pub mod word_similarity;
 
 /// Version of the desktop program. Sent as `desktopClientVersion` and returned by the `version` route.
 pub const DESKTOP_VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory as _, Parser, Subcommand};
 use loopgate_plugin_kit::cache::CacheCommand;
+use loopgate_plugin_kit::code_review::CodeReviewCommand;
 use loopgate_plugin_kit::debate::DebateCommand;
 use loopgate_plugin_kit::hook::HookCommand;
 use loopgate_plugin_kit::judges::JudgesCommand;
@@ -89,6 +90,9 @@ enum CliCommand {
     /// Validate and store the inputs and verdicts of a loop's judges.
     #[command(subcommand, hide = true)]
     Judges(JudgesCommand),
+    /// Check a change and the findings of its reviewers without a model.
+    #[command(subcommand, hide = true)]
+    CodeReview(CodeReviewCommand),
     /// Handle a hook of the assistant.
     #[command(subcommand, hide = true)]
     Hook(HookCommand),
@@ -141,6 +145,7 @@ impl Cli {
             CliCommand::Debate(command) => Ok(command.run()),
             CliCommand::Repos(command) => Ok(command.run()),
             CliCommand::Judges(command) => Ok(command.run()),
+            CliCommand::CodeReview(command) => Ok(command.run()),
             CliCommand::Hook(command) => Ok(command.run()),
             CliCommand::Stream(command) => Ok(command.run()),
             CliCommand::Learnings(command) => command.run(),

@@ -3,6 +3,7 @@
 pub mod agent_setup;
 pub mod cache;
 mod clock;
+pub mod code_review;
 mod command_line;
 pub mod config_env;
 mod console;

@@ -43,6 +43,33 @@ const EXACT: [&str; 2] = ["-c", "core.checkStat=default"];
 /// Maximum number of commits that a query lists.
 const MAX_COMMITS: usize = 50;
 
+/// Time limit and largest output of the comparison that a code review reads.
+const CHANGE_LIMIT: Duration = Duration::from_mins(2);
+const CHANGE_CAP: usize = 64 * 1024 * 1024;
+/// The parts of a change that a code review reads. Without the user's tools and the settings of attributes for display.
+const CHANGE: [&str; 11] = [
+    "-r",
+    "-z",
+    "--raw",
+    "--numstat",
+    "--patch",
+    "--find-renames",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--submodule=short",
+    "--src-prefix=a/",
+    "--dst-prefix=b/",
+];
+
+/// The newer side of a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ChangeSide {
+    /// The files that the next commit contains.
+    Index,
+    /// The files of a tree.
+    Tree(String),
+}
+
 /// A stash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StashEntry {
@@ -355,6 +382,63 @@ impl<'a> ProjectGit<'a> {
         self.compare(&["--patch", "--find-renames", from, to]).await
     }
 
+    /// Returns the tree of the last commit, or the empty tree in a repository without commits.
+    pub async fn head_tree(&self) -> Option<String> {
+        match self.query(&["rev-parse", "--verify", "--quiet", "HEAD^{tree}"]).await {
+            Some(tree) => Some(tree),
+            None => self.query(&["hash-object", "-t", "tree", "--stdin"]).await,
+        }
+    }
+
+    /// Returns the commit with which a review compares the working tree: that at which HEAD left a base, or the base
+    /// itself if both have no common history. A name that is unknown here is looked up at `origin`.
+    pub async fn review_base(&self, base: &str) -> Option<String> {
+        // Git would take it for an option.
+        if base.starts_with('-') {
+            return None;
+        }
+        let resolve = async |name: String| {
+            self.query(&["rev-parse", "--verify", "--quiet", &format!("{name}^{{commit}}")]).await
+        };
+        let commit = match resolve(base.to_owned()).await {
+            Some(commit) => commit,
+            None => resolve(format!("refs/remotes/origin/{base}")).await?,
+        };
+        Some(self.query(&["merge-base", &commit, "HEAD"]).await.unwrap_or(commit))
+    }
+
+    /// Returns git's list of changed files, their numbers of lines, and the patch with `context` unchanged lines around
+    /// each change. `None` also if the output is larger than a review reads.
+    pub async fn change_output(&self, from: &str, side: &ChangeSide, context: u32) -> Option<Vec<u8>> {
+        let unified = format!("--unified={context}");
+        let mut args = match side {
+            ChangeSide::Index => vec!["diff-index", "--cached"],
+            ChangeSide::Tree(_) => vec!["diff-tree"],
+        };
+        args.extend(CHANGE);
+        args.extend([unified.as_str(), from]);
+        if let ChangeSide::Tree(tree) = side {
+            args.push(tree);
+        }
+        args.push("--");
+        self.invocation(&args, CHANGE_LIMIT).capture(self.stop, CHANGE_CAP).await
+    }
+
+    /// Returns those of the paths, which are relative to this directory, that rules of git ignore, also if the files are
+    /// tracked.
+    pub async fn ignored_among(&self, paths: &[&str]) -> Option<BTreeSet<String>> {
+        if paths.is_empty() {
+            return Some(BTreeSet::new());
+        }
+        let input: Vec<u8> = paths.iter().flat_map(|path| path.bytes().chain([0])).collect();
+        let invocation = self.invocation(&["check-ignore", "--no-index", "-z", "--stdin"], TREE_LIMIT);
+        let output = invocation.output_for(input, self.stop, ANSWER_CAP).await?;
+        // 1: no path is ignored.
+        matches!(output.status.code(), Some(0 | 1)).then(|| {
+            output.stdout_text().split('\0').filter(|path| !path.is_empty()).map(str::to_owned).collect()
+        })
+    }
+
     async fn compare(&self, args: &[&str]) -> Option<String> {
         self.query_within(&[COMPARE.as_slice(), args].concat(), TREE_LIMIT).await
     }
@@ -364,15 +448,18 @@ impl<'a> ProjectGit<'a> {
     }
 
     async fn query_within(&self, args: &[&str], limit: Duration) -> Option<String> {
-        let invocation = Invocation {
+        let bytes = self.invocation(args, limit).capture(self.stop, ANSWER_CAP).await?;
+        Some(String::from_utf8_lossy(&bytes).trim().to_owned())
+    }
+
+    fn invocation(&self, args: &[&str], limit: Duration) -> Invocation {
+        Invocation {
             program: "git".into(),
             args: EXACT.iter().chain(args).map(OsString::from).collect(),
             cwd: self.dir.to_owned(),
             env: self.env.clone(),
             limit,
-        };
-        let bytes = invocation.capture(self.stop, ANSWER_CAP).await?;
-        Some(String::from_utf8_lossy(&bytes).trim().to_owned())
+        }
     }
 }
 
@@ -466,6 +553,22 @@ impl BlockingGit {
 
     pub fn patch_between(&self, dir: &Path, from: &str, to: &str) -> Option<String> {
         self.runtime.block_on(self.at(dir).patch_between(from, to))
+    }
+
+    pub fn head_tree(&self, dir: &Path) -> Option<String> {
+        self.runtime.block_on(self.at(dir).head_tree())
+    }
+
+    pub fn review_base(&self, dir: &Path, base: &str) -> Option<String> {
+        self.runtime.block_on(self.at(dir).review_base(base))
+    }
+
+    pub fn change_output(&self, dir: &Path, from: &str, side: &ChangeSide, context: u32) -> Option<Vec<u8>> {
+        self.runtime.block_on(self.at(dir).change_output(from, side, context))
+    }
+
+    pub fn ignored_among(&self, dir: &Path, paths: &[&str]) -> Option<BTreeSet<String>> {
+        self.runtime.block_on(self.at(dir).ignored_among(paths))
     }
 
     const fn at<'a>(&'a self, dir: &'a Path) -> ProjectGit<'a> {

@@ -2,9 +2,8 @@
 //!
 //! Messages are compared by their words. Pairs with a medium score can be decided by a provider.
 
-use std::collections::HashSet;
-
 use loopgate_api::review::ReviewFinding;
+use loopgate_api::word_similarity::{NormalizedText, WordSet};
 use serde::Deserialize;
 
 use crate::structured_output::StructuredOutput;
@@ -75,22 +74,15 @@ pub fn compare_findings(first: &[ReviewFinding], second: &[ReviewFinding]) -> Co
     Comparison { duplicates, doubts: doubts.into_iter().map(|(_, pair)| pair).collect() }
 }
 
-/// Normalizes messages to lower-case words separated by one space. All characters except `a-z` and `0-9`
-/// separate words.
-fn normalized(findings: &[ReviewFinding]) -> Vec<String> {
-    let text = |finding: &ReviewFinding| {
-        let message = finding.message.to_lowercase();
-        let is_separator = |char: char| !char.is_ascii_lowercase() && !char.is_ascii_digit();
-        message.split(is_separator).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
-    };
-    findings.iter().map(text).collect()
+fn normalized(findings: &[ReviewFinding]) -> Vec<NormalizedText> {
+    findings.iter().map(|finding| NormalizedText::new(&finding.message)).collect()
 }
 
-fn words_of<'a>(findings: &'a [ReviewFinding], texts: &'a [String]) -> Vec<FindingWords<'a>> {
-    let words = |(finding, text): (&'a ReviewFinding, &'a String)| FindingWords {
+fn words_of<'a>(findings: &'a [ReviewFinding], texts: &'a [NormalizedText]) -> Vec<FindingWords<'a>> {
+    let words = |(finding, text): (&'a ReviewFinding, &'a NormalizedText)| FindingWords {
         file: finding.file.as_deref().filter(|file| !file.is_empty()),
-        beginning: &text[..text.len().min(BEGINNING)],
-        words: text.split(' ').filter(|word| !word.is_empty()).collect(),
+        beginning: &text.as_str()[..text.as_str().len().min(BEGINNING)],
+        words: text.words(),
     };
     findings.iter().zip(texts).map(words).collect()
 }
@@ -99,7 +91,7 @@ fn words_of<'a>(findings: &'a [ReviewFinding], texts: &'a [String]) -> Vec<Findi
 struct FindingWords<'a> {
     file: Option<&'a str>,
     beginning: &'a str,
-    words: HashSet<&'a str>,
+    words: WordSet<'a>,
 }
 
 impl FindingWords<'_> {
@@ -110,9 +102,7 @@ impl FindingWords<'_> {
         if self.words.is_empty() || other.words.is_empty() {
             return 0.0;
         }
-        let common = self.words.intersection(&other.words).count();
-        let either = self.words.len() + other.words.len() - common;
-        let mut score = common as f64 / either as f64;
+        let mut score = self.words.similarity(&other.words);
         if self.file.is_some() && self.file == other.file {
             score += BONUS;
         }
@@ -186,9 +176,10 @@ fn add_unpaired(duplicates: &mut Vec<DuplicatePair>, pairs: impl Iterator<Item =
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
+    use std::collections::HashSet;
     use std::slice::from_ref;
+
+    use proptest::prelude::*;
 
     use super::*;
 

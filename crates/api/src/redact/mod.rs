@@ -10,6 +10,7 @@ mod rules;
 mod vendors;
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use percent_encoding::percent_decode_str;
@@ -17,6 +18,7 @@ use regex::{Captures, Regex};
 use serde_json::{Map, Value};
 
 pub use names::is_secret_name;
+pub(crate) use names::words;
 
 /// Maximum length of a cleaned message in characters.
 const MESSAGE_LIMIT: usize = 500;
@@ -131,6 +133,20 @@ pub fn log_line(text: &str) -> String {
 #[must_use]
 pub fn holds_key(text: &str) -> bool {
     rules::finds_key(text)
+}
+
+/// Returns the byte ranges of the keys for which [`holds_key`] returns true, ordered by their start. No range
+/// contains another.
+#[must_use]
+pub fn keys(text: &str) -> Vec<Range<usize>> {
+    rules::keys(text)
+}
+
+/// Returns the byte ranges of values whose names denote a secret, such as that of `password = "…"`, ordered by their
+/// start. Code and documentation contain many values that are no secrets; callers decide by the form of the value.
+#[must_use]
+pub fn named_values(text: &str) -> Vec<Range<usize>> {
+    rules::named_values(text)
 }
 
 /// Redacts long hexadecimal words other than commit ids. Borrowed if there are none.

@@ -59,26 +59,33 @@ pub(super) const PATTERN: &str = concat!(
     r"|[ \t]+)",
 );
 
+/// Returns the byte ranges of the values of all names in a text that denote a secret.
+pub(super) fn values<'a>(pattern: &'a Regex, text: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        while let Some(captures) = pattern.captures_at(text, at) {
+            let (whole, name, sign) = (captures.get(0)?, captures.name("name")?, captures.name("sign")?);
+            at = whole.end();
+            let Some(kind) = kind(name.as_str()) else { continue };
+            let occurrence =
+                NameOccurrence { text, kind, name: name.range(), sign: sign.as_str(), at: whole.end() };
+            let Some(value) = occurrence.secret() else { continue };
+            // Continue after the value, which may itself look like a name.
+            at = value.end.max(whole.end());
+            return Some(value);
+        }
+        None
+    })
+}
+
 /// Redacts the values of all names in a text that denote a secret.
 pub(super) fn replace<'a>(pattern: &Regex, text: &'a str) -> Cow<'a, str> {
     let mut cleaned = String::new();
     let mut done = 0;
-    let mut at = 0;
-    while let Some(captures) = pattern.captures_at(text, at) {
-        let (Some(whole), Some(name), Some(sign)) =
-            (captures.get(0), captures.name("name"), captures.name("sign"))
-        else {
-            break;
-        };
-        at = whole.end();
-        let Some(kind) = kind(name.as_str()) else { continue };
-        let occurrence =
-            NameOccurrence { text, kind, name: name.range(), sign: sign.as_str(), at: whole.end() };
-        let Some(value) = occurrence.secret() else { continue };
+    for value in values(pattern, text) {
         cleaned.push_str(&text[done..value.start]);
         cleaned.push_str(REDACTED);
-        // Continue after the value, which may itself look like a name.
-        (done, at) = (value.end, value.end.max(whole.end()));
+        done = value.end;
     }
     if done == 0 {
         return Cow::Borrowed(text);
@@ -141,7 +148,8 @@ impl NameOccurrence<'_> {
     /// Content of an XML element: `<password>v</password>`.
     fn of_element(&self) -> Option<Range<usize>> {
         let is_tag = self.text[..self.name.start].ends_with('<');
-        let length = self.text[self.at..].find('<').filter(|_| is_tag)?;
+        // Searched only for a tag: the text may contain many names and no element.
+        let length = is_tag.then(|| self.text[self.at..].find('<'))??;
         Some(self.at..self.at + length)
     }
 
@@ -278,13 +286,15 @@ impl NameOccurrence<'_> {
     fn block(&self) -> Option<Range<usize>> {
         let rest = &self.text[self.at..];
         let (mark, below) = rest.split_once('\n')?;
-        let is_block = matches!(mark.trim_end(), "|" | ">" | "|-" | ">-" | "|+" | ">+");
+        if !matches!(mark.trim_end(), "|" | ">" | "|-" | ">-" | "|+" | ">+") {
+            return None;
+        }
         let above = self.text[..self.name.start].rsplit('\n').next().unwrap_or_default();
         let indent = |line: &str| line.len() - line.trim_start_matches([' ', '-']).len();
         let inside = |line: &&str| line.trim().is_empty() || indent(line) > indent(above);
         let lines: Vec<&str> = below.split('\n').take_while(inside).collect();
         let length: usize = lines.iter().map(|line| line.len() + 1).sum();
-        let first = lines.first().filter(|_| is_block)?;
+        let first = lines.first()?;
         let start = self.at + mark.len() + 1;
         let end = (start + length - 1).min(self.text.len());
         let value = start + indent(first)..start + self.text[start..end].trim_end().len();

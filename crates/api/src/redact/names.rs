@@ -108,7 +108,7 @@ fn kind_of(words: &[String]) -> Option<NameKind> {
 }
 
 /// Splits a name in camel case, snake case or kebab case into lower-case words.
-fn words(name: &str) -> Vec<String> {
+pub(crate) fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut before = '_';
     for letter in name.chars() {

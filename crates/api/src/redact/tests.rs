@@ -405,3 +405,32 @@ fn holds_key_detects_keys_but_not_placeholders() {
         assert!(!super::holds_key(text), "{text}");
     }
 }
+
+#[test]
+fn keys_are_located_and_agree_with_the_check_of_a_text() {
+    let body = "MIIEowIBAAKCAQEA7Qx3bN9sVt0pLw2k\nKj8Zr4TfYhUe1Gd6CmWaXo5RqBvPnSy\n";
+    let block = format!("-----BEGIN RSA PRIVATE KEY-----\n{body}-----END RSA PRIVATE KEY-----");
+    let token = format!("gh{}_{}", 'p', "a1B2c3D4e5F6g7H8i9J0k1L2");
+    let text = format!("first\n{block}\nmiddle\n\nkey = '{token}'\n-----BEGIN PRIVATE KEY-----\n");
+    let located: Vec<&str> = keys(&text).into_iter().map(|range| &text[range]).collect();
+    assert_eq!(located, [block.as_str(), token.as_str()]);
+    // The rule for this prefix matches the character before it.
+    let text = "a\nsk-a1B2c3D4e5F6g7H8i9J0";
+    assert_eq!(keys(text)[0], 2..text.len());
+    for entry in corpus() {
+        assert_eq!(!keys(&entry.text).is_empty(), holds_key(&entry.text), "{}", entry.text);
+    }
+}
+
+#[test]
+fn time_for_beginnings_without_an_end_is_linear() {
+    let text = "-----BEGIN PRIVATE KEY-----\n".repeat(100_000);
+    assert!(keys(&text).is_empty());
+}
+
+#[test]
+fn values_of_secret_names_are_located() {
+    let text = "user = 'sam'\npassword = 'Tr0ub4dor&3xyz'\nclient_secret: \"s3cr3t-Value9\"\n";
+    let located: Vec<&str> = named_values(text).into_iter().map(|range| &text[range]).collect();
+    assert_eq!(located, ["Tr0ub4dor&3xyz", "s3cr3t-Value9"]);
+}

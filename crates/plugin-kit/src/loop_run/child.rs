@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
-use loopgate_tools::process::{Command, Limits, ProcessStatus, StartError, alive, identity};
+use loopgate_tools::process::{Command, Limits, Output, ProcessStatus, StartError, Stdin, alive, identity};
 use tokio_util::sync::CancellationToken;
 
 /// Exit code of a process that reports none, for instance after a signal.
@@ -91,9 +91,15 @@ impl Invocation {
     /// Runs the program and returns its output. `None` when it fails in any way or prints more than `cap`
     /// bytes.
     pub async fn capture(&self, stop: &CancellationToken, cap: usize) -> Option<Vec<u8>> {
-        let limits = Limits { grace: GRACE, ..Limits::time(self.limit).output(cap) };
-        let output = stop.run_until_cancelled(self.command().run(limits)).await?.ok()?;
+        let output = self.output_for(Vec::new(), stop, cap).await?;
         output.status.success().then_some(output.stdout)
+    }
+
+    /// Runs the program with these bytes as standard input. `None` when it cannot be started or exceeds a limit.
+    pub async fn output_for(&self, input: Vec<u8>, stop: &CancellationToken, cap: usize) -> Option<Output> {
+        let limits = Limits { grace: GRACE, ..Limits::time(self.limit).output(cap) };
+        let input = if input.is_empty() { Stdin::Null } else { Stdin::Bytes(input) };
+        stop.run_until_cancelled(self.command().stdin(input).run(limits)).await?.ok()
     }
 }
 

@@ -5,6 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
+use loopgate_api::critic_gates::CriticGates;
 use loopgate_api::names::{PLAN_JSON, STATE_DIR};
 use loopgate_home::untrusted;
 use serde::{Deserialize, Serialize};
@@ -30,31 +31,6 @@ const FORBIDDEN_TERMS: [&str; 7] =
     ["database", "migration", "infra", "auth", "security", "payments", "concurrency"];
 /// Terms that indicate a change of more than one component.
 const CROSS_REPO_KEYWORDS: [&str; 5] = ["backend", "frontend", "mobile", "api contract", "shared library"];
-/// Maximum number of critics unless `critic-gates.json` sets a budget.
-const DEFAULT_REVIEW_BUDGET: usize = 2;
-
-/// Content of `critic-gates.json`: the critics for each kind of plan.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct CriticGates {
-    defaults: CriticDefaults,
-    module_critics: Vec<ModuleCritics>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct CriticDefaults {
-    base_critics: Vec<String>,
-    review_budget: Option<usize>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct ModuleCritics {
-    patterns: Vec<String>,
-    critics: Vec<String>,
-}
-
 /// Content of the cached result.
 #[derive(Debug, Serialize, Deserialize)]
 struct Evaluation {
@@ -179,7 +155,7 @@ fn critics(content: &str, gates: &CriticGates) -> Vec<String> {
         }
     }
     // Base critics come first and therefore survive the truncation.
-    selected.truncate(gates.defaults.review_budget.unwrap_or(DEFAULT_REVIEW_BUDGET));
+    selected.truncate(gates.review_budget());
     selected
 }
 

@@ -1,51 +1,16 @@
 //! Files that a program writes, and that are not read line by line: lock files of dependencies, and generated code.
 
-use std::path::Path;
 use std::sync::Arc;
 
+pub use loopgate_api::generated_files::GeneratedKind;
+use loopgate_api::generated_files::generated_kind;
 use loopgate_home::Repository;
 
 use super::outgoing::listing;
 use super::{Git, GitError};
 use crate::process::Stdin;
 
-/// Names of lock files.
-const LOCK_FILES: [&str; 21] = [
-    "Cargo.lock",
-    "Gemfile.lock",
-    "Package.resolved",
-    "Pipfile.lock",
-    "Podfile.lock",
-    "bun.lock",
-    "bun.lockb",
-    "composer.lock",
-    "deno.lock",
-    "flake.lock",
-    "go.sum",
-    "gradle.lockfile",
-    "mix.lock",
-    "npm-shrinkwrap.json",
-    "package-lock.json",
-    "packages.lock.json",
-    "pdm.lock",
-    "pnpm-lock.yaml",
-    "poetry.lock",
-    "uv.lock",
-    "yarn.lock",
-];
-/// Ends of the names of generated files.
-const GENERATED_ENDS: [&str; 9] =
-    [".min.js", ".min.css", ".js.map", ".css.map", ".pb.go", "_pb2.py", ".g.dart", ".snap", ".designer.cs"];
 const ATTRIBUTE: &str = "linguist-generated";
-
-/// Why a file is not read line by line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum GeneratedKind {
-    /// Versions of dependencies.
-    LockFile,
-    /// Other output of a program.
-    Generated,
-}
 
 impl Git {
     /// Returns for each path whether it is generated: as `.gitattributes` states it, else by its name.
@@ -76,12 +41,7 @@ fn kind(path: &[u8], attribute: &[u8]) -> Option<GeneratedKind> {
 }
 
 fn by_name(path: &[u8]) -> Option<GeneratedKind> {
-    let path = String::from_utf8_lossy(path);
-    let name = Path::new(path.as_ref()).file_name()?.to_str()?;
-    if LOCK_FILES.contains(&name) {
-        return Some(GeneratedKind::LockFile);
-    }
-    GENERATED_ENDS.iter().any(|end| name.ends_with(end)).then_some(GeneratedKind::Generated)
+    generated_kind(&String::from_utf8_lossy(path))
 }
 
 #[cfg(test)]

@@ -1,0 +1,70 @@
+//! Reads a change of a repository with git.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use loopgate_code_review::diff::ReviewedChange;
+use loopgate_code_review::diff_data::DiffData;
+use loopgate_code_review::hygiene::local_files;
+
+use crate::project_git::{BlockingGit, ChangeSide};
+
+/// The change to read. Without options, the changes of the working tree since the last commit.
+#[derive(Debug, clap::Args)]
+pub struct ScopeArgs {
+    /// Compare the working tree, with untracked files, with the commit at which HEAD left this branch or commit
+    #[arg(long, value_name = "REF", conflicts_with = "staged")]
+    base: Option<String>,
+    /// Compare the index with the last commit, as a pre-commit hook does
+    #[arg(long)]
+    staged: bool,
+    /// Directory in the repository
+    #[arg(long, default_value = ".", value_name = "DIRECTORY")]
+    pub workdir: PathBuf,
+}
+
+/// Unchanged lines around each change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PatchContext {
+    None,
+    OneLine,
+}
+
+/// A change of a repository.
+#[derive(Debug)]
+pub struct ReadChange {
+    pub data: DiffData,
+    /// Added files that rules of git ignore.
+    pub ignored: BTreeSet<String>,
+}
+
+/// Reads a change.
+///
+/// # Errors
+/// Returns the reason; an incomplete change is never returned.
+pub fn read(scope: &ScopeArgs, context: PatchContext) -> Result<ReadChange, String> {
+    let git = BlockingGit::new()?;
+    let (root, _) = git.position(&scope.workdir).ok_or_else(|| {
+        format!("{} is not in the working tree of a git repository", scope.workdir.display())
+    })?;
+    let from = match &scope.base {
+        Some(base) => git.review_base(&root, base).ok_or_else(|| {
+            format!("{base} is neither a commit nor a branch, locally or at origin; fetch it, or name another base")
+        })?,
+        None => git.head_tree(&root).ok_or("git cannot read the last commit")?,
+    };
+    let side = match scope.staged {
+        true => ChangeSide::Index,
+        false => ChangeSide::Tree(git.snapshot(&root).ok_or("git cannot read the working tree")?),
+    };
+    let lines = if context == PatchContext::OneLine { 1 } else { 0 };
+    let output = git.change_output(&root, &from, &side, lines).ok_or(
+        "git cannot compare the files, for example because the change has more than 64 MiB or files have conflicts",
+    )?;
+    let change = ReviewedChange::parse(&output)
+        .map_err(|error| format!("the output of git is unexpected: {error}"))?;
+    let data = DiffData::from(&change);
+    let candidates: Vec<&str> = local_files(&data).collect();
+    let ignored = git.ignored_among(&root, &candidates).ok_or("git cannot read its ignore rules")?;
+    Ok(ReadChange { data, ignored })
+}
