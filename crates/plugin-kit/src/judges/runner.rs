@@ -663,9 +663,9 @@ mod tests {
         }
         assert_eq!(fixture.calls().len(), 7, "three answers were sent back, a failed call was not");
         // Empty output, and a judge that cannot judge, which is not sent back.
-        let fixture = Fixture::new(&format!(
-            "if [[ $judge = prd-auditor ]]; then answer '\"{{\\\"error\\\": \\\"there are no rows\\\"}}\"' 0.01; else true; fi"
-        ));
+        let fixture = Fixture::new(
+            r#"if [[ $judge = prd-auditor ]]; then answer '"{\"error\": \"there are no rows\"}"' 0.01; else true; fi"#,
+        );
         fixture.completed();
         assert!(fixture.justification("prd-auditor").ends_with(": there are no rows"));
         assert!(fixture.justification("prd-scope-judge").contains("the answer is no JSON"));
