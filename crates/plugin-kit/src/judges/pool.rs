@@ -208,6 +208,7 @@ mod tests {
     }
 
     proptest! {
+        // PR-B03
         #[test]
         fn never_more_than_four_run_and_all_are_asked_once(picks in proptest::collection::vec(0..4usize, 16)) {
             let mut pool = CallPool::new(Category::Plan.judges(), None);

@@ -26,7 +26,7 @@ use crate::console::{print_error, print_line};
 use crate::loop_run::{self, stop};
 use crate::plugins::Plugins;
 
-/// Version of the prompts and of what is stored beside an answer.
+/// Version of the stored keys.
 const KEY_VERSION: &str = "1";
 /// Exit code of an interrupted run.
 const INTERRUPTED: u8 = 130;
@@ -639,6 +639,7 @@ mod tests {
         }
     }
 
+    // PR-07
     #[test]
     fn unusable_answers_fail_only_their_judge() {
         let foreign = json!({"findings": [{"metric": "dry_score", "weight": "minor", "place": "1",
