@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use loopgate_api::names::PRD_MD;
+use loopgate_api::names::{PRD_MD, STATE_DIR};
 use loopgate_api::usd::Usd;
 use loopgate_home::untrusted;
 use serde_json::json;
@@ -117,6 +117,8 @@ impl JudgesRun {
         let (workdir, category) = (self.workdir.as_path(), self.category);
         untrusted::create_directory(workdir)
             .map_err(|error| format!("Error: cannot create {}: {error}", workdir.display()))?;
+        self.exclude_from_commits()
+            .map_err(|error| format!("Error: cannot prepare the directory: {error}"))?;
         if evaluation::lacks_document(workdir, category) {
             return Ok(RunEnd::Completed(NO_REPORT.to_owned()));
         }
@@ -136,6 +138,13 @@ impl JudgesRun {
             return Ok(RunEnd::Interrupted);
         }
         self.finish(answers)
+    }
+
+    /// Excludes a work directory in the project's directory of Loopgate from commits, as loops do.
+    fn exclude_from_commits(&self) -> io::Result<()> {
+        let mut parents = self.workdir.ancestors();
+        let state_dir = parents.find(|directory| directory.ends_with(STATE_DIR));
+        state_dir.and_then(Path::parent).map_or(Ok(()), loop_run::exclude_state_dir)
     }
 
     /// Writes the context and, if it does not exist, the description of the input.
@@ -458,6 +467,7 @@ mod tests {
 
     struct Fixture {
         root: tempfile::TempDir,
+        workdir: &'static str,
         limit: Option<Usd>,
         stop: CancellationToken,
     }
@@ -466,8 +476,12 @@ mod tests {
         /// Creates a work directory with requirements, rubrics, and a test double of the assistant. The script finds the
         /// judge's name in `$judge`, the number of the judge's call in `$n`, and the directory of the test in `$OUT`.
         fn new(script: &str) -> Self {
-            let fixture =
-                Self { root: tempfile::tempdir().unwrap(), limit: None, stop: CancellationToken::new() };
+            let fixture = Self {
+                root: tempfile::tempdir().unwrap(),
+                workdir: "run-7",
+                limit: None,
+                stop: CancellationToken::new(),
+            };
             for judge in Category::Prd.judges() {
                 fixture.write(&format!("plugin/rubrics/{}.md", judge.name), "Look at the requirements.");
             }
@@ -521,7 +535,7 @@ mod tests {
 
         fn run(&self) -> Result<RunEnd, String> {
             let run = JudgesRun {
-                workdir: self.path("run-7"),
+                workdir: self.path(self.workdir),
                 category: Category::Prd,
                 limit: self.limit,
                 plugin: self.path("plugin"),
@@ -738,6 +752,12 @@ mod tests {
         std::fs::remove_file(fixture.path("run-7/prd.md")).unwrap();
         assert_eq!(fixture.completed(), "No report");
         assert!(fixture.calls().is_empty());
+        // The default directory is created, and not committed.
+        let mut fixture = Fixture::new(EMPTY);
+        fixture.workdir = ".loopgate/judges";
+        assert_eq!(fixture.completed(), "No report");
+        assert!(fixture.path(".loopgate/judges").is_dir());
+        assert_eq!(fixture.read(".loopgate/.gitignore"), "*\n");
         // A wrong input file is not replaced.
         let fixture = Fixture::new(EMPTY);
         fixture.write("run-7/judge-input.json", "{}");
