@@ -125,7 +125,7 @@ impl JudgesRun {
         if let Err(error) = snapshot::take(workdir, &self.plugin) {
             print_error(format!("Warning: the snapshot failed: {error}"));
         }
-        let prepared = self.prepare().and_then(|input| {
+        let prepared = self.prepare().await.and_then(|input| {
             let shared_part = prompt::shared_part(category, &input, workdir)?;
             Ok((AnswerChecks::new(workdir, &input), shared_part))
         });
@@ -148,10 +148,12 @@ impl JudgesRun {
     }
 
     /// Writes the context and, if it does not exist, the description of the input.
-    fn prepare(&self) -> Result<JudgeInput, String> {
+    async fn prepare(&self) -> Result<JudgeInput, String> {
         if matches!(self.category, Category::Plan | Category::Code) {
-            let text =
-                context::write(&ContextArgs { workdir: self.workdir.clone(), category: self.category })?;
+            let args = ContextArgs { workdir: self.workdir.clone(), category: self.category };
+            // It waits for git with a runtime of its own, which cannot be nested.
+            let written = tokio::task::spawn_blocking(move || context::write(&args)).await;
+            let text = written.map_err(|error| error.to_string())??;
             text.lines().filter(|line| line.starts_with("Warning: ")).for_each(print_error);
         }
         let path = self.workdir.join(JUDGE_INPUT);
