@@ -6,7 +6,7 @@ use loopgate_testkit::home::UserHome;
 use loopgate_testkit::model::{Conversation, ModelServer, Script};
 use serde_json::Value;
 
-use crate::support::{Ended, example};
+use crate::support::{Ended, Project, example};
 
 const JUDGES: [&str; 4] = ["prd-auditor", "prd-dependency-judge", "prd-scope-judge", "prd-testability-judge"];
 
@@ -52,4 +52,31 @@ async fn session_runs_the_judges_without_a_permission_prompt() {
     for request in &requests {
         assert!(request.tools().is_empty() && request.model().contains("sonnet"), "{:?}", request.tools());
     }
+}
+
+#[test]
+fn change_of_the_code_is_judged_with_its_diff() {
+    let project = Project::new();
+    // Without the start of a loop, the diff begins before the last commit.
+    project.git(&[
+        "-c",
+        "user.name=T",
+        "-c",
+        "user.email=t@example.org",
+        "commit",
+        "-qm",
+        "second",
+        "--allow-empty",
+    ]);
+    std::fs::write(project.root.join("export.txt"), "orders as a file\n").unwrap();
+    // Most judges of code must report about each metric, and fail with this answer.
+    project.assistant(
+        r#"cat > /dev/null; cp judges.md "$OUT/shared"
+printf '{"type":"result","subtype":"success","is_error":false,"num_turns":1,"result":"{\\"findings\\": []}"}\n'"#,
+    );
+    let work = project.workdir.display().to_string();
+    let ended = project.loopgate(&["judges", "run", "--category", "code", "--workdir", &work]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(ended.stdout.contains("11 judges: 3 passed, 0 below a threshold, 8 failed"), "{}", ended.stdout);
+    assert!(project.note("shared").contains("+orders as a file"), "{}", project.note("shared"));
 }
