@@ -1,12 +1,16 @@
 //! `loopgate judges …`: commands of the skill that runs the judges.
 
 mod answer;
+mod assistant_call;
 mod compression;
 mod context;
 mod envelope;
 mod evaluation;
+mod pool;
+mod prompt;
 mod quotation;
 mod report;
+mod runner;
 mod scoring;
 mod snapshot;
 mod table;
@@ -16,6 +20,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueEnum;
+use loopgate_api::usd::Usd;
 use serde::Deserialize;
 
 use crate::console::print_result;
@@ -32,6 +37,8 @@ pub enum JudgesCommand {
     Context(ContextArgs),
     /// Compute the scores from the judges' answers and write the report
     Report(WriteReportArgs),
+    /// Ask the judges of a category through the assistant, and write the report
+    Run(RunJudgesArgs),
     /// Validate the format of a report and that it contains every judge of its category
     Validate(ValidateReportArgs),
     /// Copy the judges' prompts into the work directory at the start of a run
@@ -72,6 +79,23 @@ pub struct WriteReportArgs {
     /// Directory with one answer per judge, `<judge>.json` [default: judge-answers in the work directory]
     #[arg(long)]
     answers: Option<PathBuf>,
+}
+
+/// Arguments of `judges run`.
+#[derive(Debug, clap::Args)]
+pub struct RunJudgesArgs {
+    /// Work directory of the run, created if it does not exist
+    #[arg(long, env = "LOOPGATE_WORKDIR", default_value = ".loopgate/judges")]
+    workdir: PathBuf,
+    /// Kind of the judged object
+    #[arg(long, value_enum, alias = "artifact-type", default_value = "plan")]
+    category: Category,
+    /// Spending limit in US dollars for all judges together; 0 is no limit
+    #[arg(long, value_name = "USD")]
+    max_budget_usd: Option<Usd>,
+    /// Directory of the plugin with the rubrics [default: that of this program]
+    #[arg(long)]
+    plugin_root: Option<PathBuf>,
 }
 
 /// Arguments of `judges validate`.
@@ -167,6 +191,7 @@ impl JudgesCommand {
             Self::CheckInput(args) => print_result(envelope::check(&args)),
             Self::Context(args) => print_result(context::write(&args)),
             Self::Report(args) => print_result(evaluation::write(&args)),
+            Self::Run(args) => runner::run(&args),
             Self::Validate(args) => print_result(report::validate(&args)),
             Self::Snapshot(args) => {
                 let result = snapshot::take(&args.workdir, &args.plugin_root);
@@ -190,19 +215,26 @@ mod tests {
     }
 
     #[test]
-    fn commands_need_a_work_directory_and_those_that_write_a_category() {
+    fn commands_except_run_need_a_work_directory_and_those_that_write_a_category() {
         for line in [
             "check-input --workdir w",
             "validate --workdir w",
             "report --workdir w --category code",
             "context --workdir w --category plan",
             "report --workdir w --category prd --answers a",
+            "run",
+            "run --workdir w --artifact-type code --max-budget-usd 1.5",
         ] {
             assert!(parse(&format!("judges {line}")).is_ok(), "{line}");
         }
-        for line in
-            ["check-input", "report --workdir w", "context --workdir w", "report --workdir w --category poem"]
-        {
+        for line in [
+            "check-input",
+            "report --workdir w",
+            "context --workdir w",
+            "report --workdir w --category poem",
+            "run --category poem",
+            "run --max-budget-usd -1",
+        ] {
             assert!(parse(&format!("judges {line}")).is_err(), "{line}");
         }
     }

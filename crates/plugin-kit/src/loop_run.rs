@@ -43,10 +43,13 @@ mod work_check;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-pub(crate) use self::context::plugin_dirs;
+pub(crate) use self::assistant_run::AssistantRun;
+pub(crate) use self::context::{assistant, environment, plugin_dirs};
+pub(crate) use self::failure::FailureKind;
 pub(crate) use self::iterations::exclude_state_dir;
 pub(crate) use self::lock::is_held as is_running;
 pub use self::single_run::AssistantArgs;
+pub(crate) use self::stream::RunSummary;
 pub(crate) use self::work_check::WORK_RECORD;
 
 use self::exit_code::FAILED;

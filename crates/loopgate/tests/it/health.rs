@@ -132,7 +132,7 @@ async fn shipped_plugins_pass() -> Result<()> {
     let plugins: Vec<&Value> =
         rows.filter(|row| row["id"].as_str().is_some_and(|id| id.starts_with("plugin-"))).collect();
     let ids: Vec<&Value> = plugins.iter().map(|row| &row["id"]).collect();
-    ensure!(ids == ["plugin-code", "plugin-self-learning"], "{plugins:?}");
+    ensure!(ids == ["plugin-code", "plugin-judges", "plugin-self-learning"], "{plugins:?}");
     ensure!(plugins.iter().all(|row| row["passed"] == true && row["version"].is_string()), "{plugins:?}");
     Ok(())
 }

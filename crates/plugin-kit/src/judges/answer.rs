@@ -129,6 +129,14 @@ pub fn parse(text: &str, judge: &Judge) -> Result<Vec<JudgeFinding>, String> {
     }
 }
 
+/// Returns the reason for which the judge says that it cannot judge, and `None` for any other answer.
+pub fn own_error(text: &str) -> Option<String> {
+    match serde_json::from_str(without_fence(text)) {
+        Ok(AnswerDocument { findings: None, error }) => error,
+        _ => None,
+    }
+}
+
 fn checked(finding: FindingDocument, index: usize, judge: &Judge) -> Result<JudgeFinding, String> {
     let FindingDocument { metric, weight, place, quote, explanation } = finding;
     let number = index + 1;

@@ -22,17 +22,21 @@ const CONTEXT_SOURCES: [&str; 2] = ["plan.json", "prd.md"];
 /// A valid `judge-input.json`.
 #[derive(Debug)]
 pub struct JudgeInput {
+    /// What the judges are to evaluate.
+    pub task: String,
     /// The primary artifact, the supporting ones in priority order, and those of the fallback mode.
-    artifacts: Vec<InputArtifact>,
+    pub artifacts: Vec<InputArtifact>,
+    /// Ids of the artifacts that count when artifacts contradict each other.
+    pub source_of_truth: Vec<String>,
 }
 
 /// A file that judges read.
 #[derive(Debug)]
-struct InputArtifact {
-    id: String,
+pub struct InputArtifact {
+    pub id: String,
     /// Absolute, or relative to the work directory.
-    path: String,
-    is_required: bool,
+    pub path: String,
+    pub is_required: bool,
 }
 
 /// The members of `fallback_mode`.
@@ -110,7 +114,7 @@ impl InputFaults {
                 category.name()
             ));
         }
-        self.text(input, "", "task");
+        let task = self.text(input, "", "task");
         let primary =
             input.get("primary_artifact").and_then(|value| self.artifact(value, "primary_artifact"));
         let supporting = input.get("supporting_artifacts").and_then(|list| {
@@ -136,16 +140,17 @@ impl InputFaults {
             primary.into_iter().chain(supporting.unwrap_or_default()).chain(fallback.artifacts).collect();
         self.unique_ids(&artifacts);
         self.files(&artifacts, workdir);
+        let evidence = evidence.unwrap_or_default();
         // With a malformed artifact, an id that names it would be a second fault with the same cause.
         if is_complete {
-            self.ids(&artifacts, "source_of_truth", &evidence?);
+            self.ids(&artifacts, "source_of_truth", &evidence);
             self.ids(&artifacts, "fallback_mode.fallback_artifacts", &fallback.ids);
         }
         // Requirements and features have no prepared context: `prd.md` is what their judges evaluate.
         if has_fallback && matches!(evaluation_type?, Category::Plan | Category::Code) {
             self.context_sources(&artifacts, fallback.is_active, &fallback.ids);
         }
-        Some(JudgeInput { artifacts })
+        Some(JudgeInput { task: task?, artifacts, source_of_truth: evidence })
     }
 
     fn artifact(&mut self, value: &Value, at: &str) -> Option<InputArtifact> {

@@ -19,18 +19,50 @@ use crate::console::print_error;
 use crate::repositories::project_root;
 
 /// Directory of the answers in a work directory.
-const ANSWERS: &str = "judge-answers";
+pub const ANSWERS: &str = "judge-answers";
 /// Record of the exploration of the existing code, with which judges compare a plan.
 const INVESTIGATION_LOG: &str = "investigation-log.md";
+/// Printed when there is nothing to evaluate.
+pub const NO_REPORT: &str = "No report";
 /// Threshold in the report of a judge that could not judge.
 const ERROR_THRESHOLD: f64 = 0.8;
 
-/// What all judges of a run have in common.
+/// What the answers of a run are checked against.
+pub struct AnswerChecks {
+    texts: ArtifactTexts,
+    has_investigation_log: bool,
+}
+
+/// Result of checking an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AnswerCheck {
+    Usable,
+    /// Some findings quote words that occur nowhere, and do not count. Contains the fault, for the judge.
+    PartlySupported(String),
+    /// There is no result. Contains the fault, for the judge.
+    Unusable(String),
+    /// The judge says that it cannot judge.
+    CannotJudge(String),
+}
+
+/// What all judges of a report have in common.
 struct JudgeRun {
     category: Category,
-    texts: ArtifactTexts,
+    checks: AnswerChecks,
     thresholds: ScoreThresholds,
-    has_investigation_log: bool,
+}
+
+/// A report that was stored.
+#[derive(Debug)]
+pub struct StoredReport {
+    /// The lines to print.
+    pub summary: String,
+    /// Number of judges whose metrics reach their thresholds.
+    pub passed: usize,
+    /// Number of judges with a metric below its threshold.
+    pub below: usize,
+    /// Number of judges that could not judge.
+    pub not_judged: usize,
 }
 
 /// Writes the report, validates it, and returns the line to print. Prints warnings to standard error.
@@ -39,45 +71,66 @@ struct JudgeRun {
 /// Returns the reason for which there is no valid report. With an invalid `judge-input.json`, there is a report in which
 /// each judge has this error.
 pub fn write(args: &WriteReportArgs) -> Result<String, String> {
-    let (workdir, category) = (args.workdir.as_path(), args.category);
-    report::check_workdir(workdir)?;
-    if let Some(missing) = missing_document(workdir, category) {
+    report::check_workdir(&args.workdir)?;
+    if lacks_document(&args.workdir, args.category) {
+        return Ok(NO_REPORT.to_owned());
+    }
+    build(args).map(|report| report.summary)
+}
+
+/// Returns whether there is nothing to evaluate, and prints a warning then.
+pub fn lacks_document(workdir: &Path, category: Category) -> bool {
+    let missing = missing_document(workdir, category);
+    if let Some(missing) = missing {
         print_error(format!(
             "Warning: there is no {missing} in {}. The judges of {} have nothing to evaluate; no report was written.",
             workdir.display(),
             category.name()
         ));
-        return Ok("No report".to_owned());
     }
+    missing.is_some()
+}
+
+/// Writes the report and validates it. Prints warnings to standard error.
+///
+/// # Errors
+/// As [`write`].
+pub fn build(args: &WriteReportArgs) -> Result<StoredReport, String> {
+    let (workdir, category) = (args.workdir.as_path(), args.category);
     let current = std::env::current_dir().map_err(|error| format!("no current directory: {error}"))?;
     let (thresholds, warnings) = ScoreThresholds::load(workdir, &project_root(&current, workdir));
     warnings.iter().for_each(|warning| print_error(format!("Warning: {warning}")));
     let input = JudgeInput::load(workdir, Some(category));
     let stats = match &input {
         Ok(input) => {
-            let run = JudgeRun::new(workdir, category, input, thresholds);
+            let run = JudgeRun { category, checks: AnswerChecks::new(workdir, input), thresholds };
             let default_answers = workdir.join(ANSWERS);
             let answers = args.answers.as_deref().unwrap_or(&default_answers);
             category.judges().map(|judge| run.case(judge, answers)).collect()
         }
-        Err(fault) => category.judges().map(|judge| error_case(judge, fault)).collect(),
+        Err(fault) => return Err(write_failure(workdir, category, fault)),
     };
+    store(workdir, category, stats)
+}
+
+/// Writes a report in which each judge has this error, and returns the message to print.
+pub fn write_failure(workdir: &Path, category: Category, fault: &str) -> String {
+    let stats = category.judges().map(|judge| error_case(judge, fault)).collect();
+    match store(workdir, category, stats) {
+        Ok(report) => format!("{fault}\nNo judge could judge. {}", report.summary),
+        Err(error) => format!("{fault}\n{error}"),
+    }
+}
+
+/// Stores the report and validates the stored file.
+fn store(workdir: &Path, category: Category, stats: Vec<CaseScore>) -> Result<StoredReport, String> {
     let report = EvaluationReport {
         report_id: format!("{}{}", super::run_id(workdir), category.id_endings()[0]),
         timestamp: now(),
         stats,
     };
-    let summary = store(workdir, category, &report)?;
-    match input {
-        Ok(_) => Ok(summary),
-        Err(fault) => Err(format!("{fault}\nNo judge could judge. {summary}")),
-    }
-}
-
-/// Stores the report and validates the stored file.
-fn store(workdir: &Path, category: Category, report: &EvaluationReport) -> Result<String, String> {
     let path = workdir.join(category.report_name());
-    let json = serde_json::to_string_pretty(report).map_err(|error| error.to_string())?;
+    let json = serde_json::to_string_pretty(&report).map_err(|error| error.to_string())?;
     untrusted::write(&path, format!("{json}\n").as_bytes())
         .map_err(|error| format!("Cannot write {}: {error}", path.display()))?;
     let valid =
@@ -86,16 +139,18 @@ fn store(workdir: &Path, category: Category, report: &EvaluationReport) -> Resul
         let cases = report.stats.iter().filter(move |case| case.final_status == status);
         cases.map(|case| case.case_id.as_str()).collect::<Vec<_>>()
     };
-    let mut text = format!("{valid}\nPassed: {}", names(FinalStatus::Passed).len());
+    let [passed, below, not_judged] =
+        [FinalStatus::Passed, FinalStatus::Below, FinalStatus::NotJudged].map(|status| names(status).len());
+    let mut summary = format!("{valid}\nPassed: {passed}");
     for (label, status) in
         [("Below a threshold", FinalStatus::Below), ("Could not judge", FinalStatus::NotJudged)]
     {
         let names = names(status);
         if !names.is_empty() {
-            text = format!("{text}\n{label}: {}", names.join(", "));
+            summary = format!("{summary}\n{label}: {}", names.join(", "));
         }
     }
-    Ok(text)
+    Ok(StoredReport { summary, passed, below, not_judged })
 }
 
 /// Returns the name of a document without which there is nothing to judge. A change of the code has no such document.
@@ -108,8 +163,9 @@ fn missing_document(workdir: &Path, category: Category) -> Option<&'static str> 
     documents.iter().copied().find(|name| !untrusted::is_file(&workdir.join(name)))
 }
 
-impl JudgeRun {
-    fn new(workdir: &Path, category: Category, input: &JudgeInput, thresholds: ScoreThresholds) -> Self {
+impl AnswerChecks {
+    /// Reads the artifacts.
+    pub fn new(workdir: &Path, input: &JudgeInput) -> Self {
         let mut texts = ArtifactTexts::default();
         let paths = input.paths(workdir);
         for path in &paths {
@@ -120,9 +176,47 @@ impl JudgeRun {
         }
         let named_log = paths.into_iter().filter(|path| path.ends_with(INVESTIGATION_LOG));
         let mut logs = std::iter::once(workdir.join(INVESTIGATION_LOG)).chain(named_log);
-        Self { category, texts, thresholds, has_investigation_log: logs.any(|log| has_text(&log)) }
+        Self { texts, has_investigation_log: logs.any(|log| has_text(&log)) }
     }
 
+    /// Checks the answer of a judge.
+    pub fn check(&self, text: &str, judge: &Judge) -> AnswerCheck {
+        if u64::try_from(text.len()).is_ok_and(|len| len > MAX_ANSWER) {
+            return AnswerCheck::Unusable(format!("the answer has more than {MAX_ANSWER} bytes"));
+        }
+        if let Some(reason) = answer::own_error(text) {
+            return AnswerCheck::CannotJudge(reason);
+        }
+        let findings = match self.findings(text, judge) {
+            Ok(findings) => findings,
+            Err(fault) => return AnswerCheck::Unusable(fault),
+        };
+        let unsupported = findings.iter().enumerate().filter(|(_, finding)| !finding.is_supported);
+        let faults: Vec<String> = unsupported
+            .map(|(index, checked)| {
+                format!(
+                    "the words of finding {} occur in no document: {:?}",
+                    index + 1,
+                    checked.finding.quote
+                )
+            })
+            .collect();
+        match scoring::scores(judge, &findings, self.has_investigation_log) {
+            Err(fault) => AnswerCheck::Unusable([vec![fault], faults].concat().join("; ")),
+            Ok(_) if faults.is_empty() => AnswerCheck::Usable,
+            Ok(_) => AnswerCheck::PartlySupported(faults.join("; ")),
+        }
+    }
+
+    fn findings(&self, text: &str, judge: &Judge) -> Result<Vec<CheckedFinding>, String> {
+        let findings = answer::parse(text, judge)?.into_iter();
+        Ok(findings
+            .map(|finding| CheckedFinding { is_supported: self.texts.contain(&finding.quote), finding })
+            .collect())
+    }
+}
+
+impl JudgeRun {
     /// Returns the result of a judge.
     fn case(&self, judge: &Judge, answers: &Path) -> CaseScore {
         self.judged(judge, answers).unwrap_or_else(|fault| error_case(judge, &fault))
@@ -135,11 +229,8 @@ impl JudgeRun {
             _ => format!("the answer {file} cannot be read: {error}"),
         })?;
         let text = String::from_utf8(text).map_err(|_| format!("the answer {file} is not UTF-8"))?;
-        let findings: Vec<CheckedFinding> = answer::parse(&text, judge)?
-            .into_iter()
-            .map(|finding| CheckedFinding { is_supported: self.texts.contain(&finding.quote), finding })
-            .collect();
-        let scores = scoring::scores(judge, &findings, self.has_investigation_log)?;
+        let findings = self.checks.findings(&text, judge)?;
+        let scores = scoring::scores(judge, &findings, self.checks.has_investigation_log)?;
         let metrics = judge.metrics.iter().zip(scores).map(|((name, own), score)| MetricStatistics {
             metric_name: (*name).to_owned(),
             threshold: Some(self.thresholds.effective(self.category, judge, *own)),
@@ -158,7 +249,7 @@ impl JudgeRun {
     /// Returns one line for each finding of a metric; those that do not count are last.
     fn justification(&self, judge: &Judge, metric: &str, findings: &[CheckedFinding]) -> String {
         let mut lines = Vec::new();
-        if judge.family == ScoringFamily::Grounding && !self.has_investigation_log {
+        if judge.family == ScoringFamily::Grounding && !self.checks.has_investigation_log {
             lines.push(format!("There is no {INVESTIGATION_LOG} to compare with."));
         }
         for is_supported in [true, false] {

@@ -12,7 +12,10 @@ use crate::clock::now;
 /// Name of the directory with the copies in a work directory.
 const SNAPSHOT: &str = "agents-snapshot";
 
-/// Copies the agents of the plugin unless a snapshot exists, and returns the line to print.
+/// Directory of the prompts in the plugin.
+pub const RUBRICS: &str = "rubrics";
+
+/// Copies the rubrics of the plugin unless a snapshot exists, and returns the line to print.
 ///
 /// # Errors
 /// Fails on any file system error.
@@ -23,7 +26,7 @@ pub fn take(workdir: &Path, plugin_root: &Path) -> io::Result<String> {
     if untrusted::kind(&manifest).is_some() {
         return Ok(format!("A snapshot already exists: {}", snapshot_dir.display()));
     }
-    let source = plugin_root.join("agents");
+    let source = plugin_root.join(RUBRICS);
     let files = prompts(&source)?;
     let mut names = Vec::with_capacity(files.len());
     for file in &files {
@@ -75,12 +78,12 @@ mod tests {
     fn prompts_are_copied_once_with_a_manifest() {
         let dir = tempfile::tempdir().unwrap();
         let (plugin, work) = (dir.path().join("judges"), dir.path().join("run-7"));
-        std::fs::create_dir_all(plugin.join("agents/prd")).unwrap();
+        std::fs::create_dir_all(plugin.join("rubrics/prd")).unwrap();
         std::fs::create_dir_all(plugin.join(".claude-plugin")).unwrap();
         std::fs::create_dir_all(&work).unwrap();
         std::fs::write(plugin.join(".claude-plugin/plugin.json"), r#"{"version": "1.5.1"}"#).unwrap();
         for (name, text) in
-            [("agents/test-judge.md", "one"), ("agents/prd/auditor.md", "two"), ("agents/notes.txt", "")]
+            [("rubrics/test-judge.md", "one"), ("rubrics/prd/auditor.md", "two"), ("rubrics/notes.txt", "")]
         {
             std::fs::write(plugin.join(name), text).unwrap();
         }
@@ -90,7 +93,7 @@ mod tests {
         let manifest: Value = serde_json::from_slice(&first).unwrap();
         assert_eq!(manifest["files"], json!(["prd/auditor.md", "test-judge.md"]));
         assert_eq!((&manifest["plugin_version"], &manifest["file_count"]), (&json!("1.5.1"), &json!(2)));
-        std::fs::write(plugin.join("agents/test-judge.md"), "changed").unwrap();
+        std::fs::write(plugin.join("rubrics/test-judge.md"), "changed").unwrap();
         assert!(take(&work, &plugin).unwrap().starts_with("A snapshot already exists"));
         assert_eq!(stored(), first);
         assert_eq!(std::fs::read_to_string(work.join("agents-snapshot/test-judge.md")).unwrap(), "one");

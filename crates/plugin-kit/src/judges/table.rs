@@ -271,6 +271,7 @@ mod tests {
 
     use regex::Regex;
 
+    use super::super::answer::FindingWeight;
     use super::*;
 
     #[test]
@@ -332,6 +333,28 @@ mod tests {
                     assert!(is_known, "{} names {}", path.display(), name.as_str());
                 }
             }
+        }
+    }
+
+    #[test]
+    fn plugin_has_a_rubric_for_each_judge_with_its_metrics_and_weights() {
+        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/judges/rubrics");
+        let rubrics = pages(&directory);
+        assert_eq!(rubrics.len(), JUDGES.len());
+        let code = Regex::new("`([a-z_]+)`").unwrap();
+        for judge in &JUDGES {
+            let path = directory.join(format!("{}.md", judge.name));
+            let (_, text) =
+                rubrics.iter().find(|(file, _)| *file == path).unwrap_or_else(|| panic!("{}", judge.name));
+            assert!(text.chars().count() < 2_000, "{}", judge.name);
+            let mut expected: BTreeSet<&str> = FindingWeight::of(judge).map(FindingWeight::name).collect();
+            // Judges with one metric get its name with the request.
+            if matches!(judge.family, Tiered | Grounding) {
+                expected.extend(judge.metrics.iter().map(|(metric, _)| *metric));
+            }
+            let named: BTreeSet<&str> =
+                code.captures_iter(text).map(|found| found.get(1).unwrap().as_str()).collect();
+            assert_eq!(named, expected, "{}", judge.name);
         }
     }
 

@@ -245,7 +245,7 @@ pub(super) fn settings() -> Option<Settings> {
 }
 
 /// Returns the executable of the assistant.
-pub(super) fn assistant() -> OsString {
+pub fn assistant() -> OsString {
     std::env::var_os(var::ASSISTANT_BIN).filter(|path| !path.is_empty()).unwrap_or_else(|| "claude".into())
 }
 
@@ -288,7 +288,7 @@ fn milliseconds(name: &str) -> Option<Duration> {
 /// Returns the environment for child processes, without the marker's key. Prepends the directory of this
 /// executable to `PATH` for the commands of the plugins, and exports its path for their hooks, so that both
 /// use this version.
-pub(super) fn environment() -> BTreeMap<OsString, OsString> {
+pub fn environment() -> BTreeMap<OsString, OsString> {
     let mut env: BTreeMap<OsString, OsString> =
         std::env::vars_os().filter(|(name, _)| name != var::FAILURE_SECRET).collect();
     prepare_for_assistant(&mut env);

@@ -5,6 +5,7 @@
 mod debate;
 mod evidence;
 mod false_completion;
+mod judges;
 #[cfg(target_os = "linux")]
 mod kills;
 mod limits;

@@ -126,9 +126,9 @@ fn every_status_of_an_agent_has_a_reader() {
 fn mentioned_commands_exist() {
     let project = Project::new();
     let mut commands = BTreeSet::new();
-    for (_, text) in texts(&plugin()) {
+    for (_, text) in [texts(&plugin()), texts(&crate::support::plugin("judges"))].concat() {
         commands.extend(matches(
-            r"loopgate ((?:loop|plan|hook|stream|cache|repos|debate|plugins) [a-z]+(?:-[a-z]+)*)",
+            r"loopgate ((?:judges|loop|plan|hook|stream|cache|repos|debate|plugins) [a-z]+(?:-[a-z]+)*)",
             &text,
         ));
     }
@@ -163,10 +163,11 @@ fn texts_do_not_mention_the_assistants_product_name() {
         r"CLAUDE_PLUGIN_ROOT|CLAUDE_PROJECT_DIR|CLAUDE_CODE_SESSION_ID|CLAUDE\.md|\.claude\b|\.claude-plugin",
     )
     .unwrap();
-    for (path, text) in texts(&plugin()) {
+    let all = [plugin(), crate::support::plugin("judges")];
+    for (path, text) in all.iter().flat_map(|dir| texts(dir)) {
         let rest = owned.replace_all(&text, "").to_lowercase();
         assert!(!rest.contains("claude"), "{}", path.display());
-        let name = path.strip_prefix(plugin()).unwrap().display().to_string();
+        let name = path.strip_prefix(plugin().parent().unwrap()).unwrap().display().to_string();
         assert!(!name.replace(".claude-plugin", "").contains("claude"), "{name}");
     }
 }
@@ -236,7 +237,9 @@ async fn assistant_validates_the_plugins() {
     let mut home = UserHome::temporary().unwrap();
     home.reach_model(&model).unwrap();
     let marketplace = plugin().parent().unwrap().parent().unwrap().to_owned();
-    for dir in [marketplace, plugin(), crate::support::plugin("self-learning")] {
+    for dir in
+        [marketplace, plugin(), crate::support::plugin("judges"), crate::support::plugin("self-learning")]
+    {
         let output =
             home.command("claude").args(["plugin", "validate", "--strict"]).arg(&dir).output().await.unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
@@ -279,7 +282,7 @@ async fn plugins_are_installed_and_updated() {
     let unknown = install(&["nope"]).await;
     assert!(
         unknown.code == 1
-            && unknown.stderr.contains("unknown plugin nope; available plugins: code, self-learning")
+            && unknown.stderr.contains("unknown plugin nope; available plugins: code, judges, self-learning")
     );
 }
 
@@ -339,7 +342,7 @@ async fn mentioned_tools_exist_in_the_assistant() {
     // The tools of the Playwright server are optional: a user who wants visual checks installs it.
     let is_available = |tool: &str| offered.contains(tool) || tool.starts_with("mcp__playwright__");
 
-    for (path, text) in texts(&plugin()) {
+    for (path, text) in [texts(&plugin()), texts(&crate::support::plugin("judges"))].concat() {
         for tool in tools_of(&text) {
             assert!(is_available(&tool), "{} names {tool}, the assistant has {offered:?}", path.display());
         }
