@@ -47,11 +47,11 @@ pub fn run(args: &RunJudgesArgs) -> ExitCode {
             })
         });
     match result {
-        Ok(RunEnd::Completed(text)) => {
+        Ok(EvaluationEnd::Completed(text)) => {
             print_line(text);
             ExitCode::SUCCESS
         }
-        Ok(RunEnd::Interrupted) => {
+        Ok(EvaluationEnd::Interrupted) => {
             print_error("The run was interrupted. Its answers are kept; run the same command to continue.");
             ExitCode::from(INTERRUPTED)
         }
@@ -64,7 +64,7 @@ pub fn run(args: &RunJudgesArgs) -> ExitCode {
 
 /// How a run ended, if it did not fail.
 #[derive(Debug, PartialEq, Eq)]
-enum RunEnd {
+enum EvaluationEnd {
     /// Contains the lines to print.
     Completed(String),
     Interrupted,
@@ -113,14 +113,14 @@ impl JudgesRun {
     ///
     /// # Errors
     /// Returns the message to print. The report then contains what was judged before.
-    async fn run(&self) -> Result<RunEnd, String> {
+    async fn run(&self) -> Result<EvaluationEnd, String> {
         let (workdir, category) = (self.workdir.as_path(), self.category);
         untrusted::create_directory(workdir)
             .map_err(|error| format!("Error: cannot create {}: {error}", workdir.display()))?;
         self.exclude_from_commits()
             .map_err(|error| format!("Error: cannot prepare the directory: {error}"))?;
         if evaluation::lacks_document(workdir, category) {
-            return Ok(RunEnd::Completed(NO_REPORT.to_owned()));
+            return Ok(EvaluationEnd::Completed(NO_REPORT.to_owned()));
         }
         if let Err(error) = snapshot::take(workdir, &self.plugin) {
             print_error(format!("Warning: the snapshot failed: {error}"));
@@ -135,7 +135,7 @@ impl JudgesRun {
         let judges = answers.judges_to_ask();
         self.ask(&mut answers, judges, &shared_part).await?;
         if self.stop.is_cancelled() {
-            return Ok(RunEnd::Interrupted);
+            return Ok(EvaluationEnd::Interrupted);
         }
         self.finish(answers)
     }
@@ -205,7 +205,7 @@ impl JudgesRun {
     }
 
     /// Writes the report and the costs.
-    fn finish(&self, answers: RunAnswers) -> Result<RunEnd, String> {
+    fn finish(&self, answers: RunAnswers) -> Result<EvaluationEnd, String> {
         let (workdir, category) = (&self.workdir, self.category);
         let costs = json!({
             "total_usd": answers.total(),
@@ -236,7 +236,7 @@ impl JudgesRun {
                     "{text}\nThe spending limit of ${limit:.2} is reached. Run the same command to ask the other judges."
                 ))
             }
-            None => Ok(RunEnd::Completed(text)),
+            None => Ok(EvaluationEnd::Completed(text)),
         }
     }
 }
@@ -535,7 +535,7 @@ mod tests {
             names
         }
 
-        fn run(&self) -> Result<RunEnd, String> {
+        fn run(&self) -> Result<EvaluationEnd, String> {
             let run = JudgesRun {
                 workdir: self.path(self.workdir),
                 category: Category::Prd,
@@ -552,7 +552,7 @@ mod tests {
         /// Runs to the end, and returns the last line.
         fn completed(&self) -> String {
             match self.run() {
-                Ok(RunEnd::Completed(text)) => text.lines().last().unwrap().to_owned(),
+                Ok(EvaluationEnd::Completed(text)) => text.lines().last().unwrap().to_owned(),
                 other => panic!("{other:?}"),
             }
         }
@@ -742,7 +742,7 @@ mod tests {
             stop.cancel();
             std::fs::read_to_string(&pid).unwrap().trim().parse::<u32>().unwrap()
         });
-        assert_eq!(fixture.run(), Ok(RunEnd::Interrupted));
+        assert_eq!(fixture.run(), Ok(EvaluationEnd::Interrupted));
         assert!(!loop_run::child::process_exists(watcher.join().unwrap()));
         assert!(!fixture.path("run-7/prd-judges.json").exists());
     }
