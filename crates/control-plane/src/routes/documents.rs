@@ -133,7 +133,8 @@ pub async fn run_new(
     Body(body): Body<RunNewDocument>,
 ) -> ApiResult<Data<LoopStartResponse>> {
     body.document.check()?;
-    let started = async {
+    // Boxed, because it contains the new loop at several points at which it waits.
+    let started = Box::pin(async {
         let request = key.of(&caller, &("run-new-document", &body.document, body.run.unsigned()))?;
         if let Some(row) = create::earlier(app.store.reader(), request.as_ref()).await? {
             return Ok(row.into());
@@ -151,7 +152,7 @@ pub async fn run_new(
         attachments::insert(&tx, &app.storage, &document, files).await?;
         tx.commit().await?;
         Ok(launch::spawn_created(&app, CreatedLoop::New(row), None))
-    };
+    });
     started.await.context("Failed to run loop").map(Data::new)
 }
 
