@@ -130,8 +130,7 @@ const GATEWAY: Sent[] = [
   ["GET", `${REVIEWER}/status/t?repo=~/src/shop`],
   ["POST", `${REVIEWER}/stop/t`, { repo: "~/src/shop" }],
   ["GET", `${REVIEWER}/status/t?repo=~/src/shop`],
-  ["POST", `${REVIEWER}/review-extract/t`, SESSION],
-  ["POST", `${REVIEWER}/review-findings/t?repo=~/src/shop`, { findings: [{ message: "m" }] }],
+  ["POST", `${REVIEWER}/review-findings/t?repo=~/src/shop`, { declinedIndex: 0, message: "m" }],
   ["POST", `${REVIEWER}/review-findings/t?repo=~/src/shop`, {}],
   ["GET", `${REVIEWER}/review-findings/t?repo=~/src/shop`],
   [
