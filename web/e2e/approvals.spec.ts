@@ -2,6 +2,7 @@
 import { expect, test } from "@playwright/test";
 
 import { useMock } from "./mock";
+import { copiedText } from "./quality";
 
 const { open, signIn } = useMock();
 
@@ -35,9 +36,8 @@ test("pending requests are counted on every page and listed with their commands"
   await expect(first.getByText(/1 min 3\d s left/)).toBeVisible();
   await expect(second.getByText("the control plane")).toBeVisible();
   await first.getByRole("button", { name: "Copy approve command" }).click();
-  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(
-    "loopgate approvals approve 00000071",
-  );
+  const command = "loopgate approvals approve 00000071";
+  expect(await copiedText(page, command)).toBe(command);
   // The page has copy buttons only: requests are approved on the command line.
   await expect(page.getByRole("main").getByRole("button", { name: /^(?!Cop)/ })).toHaveCount(0);
 });

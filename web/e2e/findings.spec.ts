@@ -3,6 +3,7 @@ import { expect, type Page, test } from "@playwright/test";
 
 import { type Mock, signInTo, startMock } from "./mock";
 import {
+  copiedText,
   expectAccessible,
   expectDarkAndNarrow,
   expectNoHorizontalScroll,
@@ -142,7 +143,7 @@ test.describe("after a review", () => {
     await context.grantPermissions(["clipboard-read", "clipboard-write"]);
     const group = finding(page, /asserts nothing/);
     await group.getByRole("button", { name: "Copy link" }).first().click();
-    const link = await page.evaluate(() => navigator.clipboard.readText());
+    const link = await copiedText(page, "&finding=");
     await page.goto(`${mock.origin}/acme/inbox`);
     await page.goto(link);
     await expect(group).toBeFocused();

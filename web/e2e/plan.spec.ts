@@ -2,7 +2,13 @@
 import { expect, type Page, type Request, test } from "@playwright/test";
 
 import { type Mock, signInTo, startMock } from "./mock";
-import { expectAccessible, expectContrast, expectNoHorizontalScroll, PageMonitor } from "./quality";
+import {
+  copiedText,
+  expectAccessible,
+  expectContrast,
+  expectNoHorizontalScroll,
+  PageMonitor,
+} from "./quality";
 
 const PLAN = `# Print the version
 
@@ -133,8 +139,7 @@ Too long
   const answered = answers.getByRole("listitem").first();
   await expect(answered).toContainText("Adopted: see the tasks.");
   await answered.getByRole("button", { name: "Copy link" }).click();
-  const link = await page.evaluate(() => navigator.clipboard.readText());
-  expect(link).toContain(`/${slug}?tab=plan&version=2&comment=sent-1`);
+  const link = await copiedText(page, `/${slug}?tab=plan&version=2&comment=sent-1`);
 
   await expect(page.getByText(/passages are new or changed since version 1/)).toBeVisible();
   await expect(page.locator("li[data-changed]").first()).toContainText("on one line");

@@ -126,3 +126,12 @@ export class PageMonitor {
     expect(this.dialogs, "dialogs of scripts in displayed texts").toEqual([]);
   }
 }
+
+/** Waits until the page has copied a text that contains a part, and returns it: it is written after the click. */
+export async function copiedText(page: Page, part: string): Promise<string> {
+  let text = "";
+  await expect
+    .poll(async () => (text = await page.evaluate(() => navigator.clipboard.readText())))
+    .toContain(part);
+  return text;
+}

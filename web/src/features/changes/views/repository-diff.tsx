@@ -139,7 +139,7 @@ export function RepositoryDiff({
     linkedComment || linkedFinding
       ? placeOfNote(files, linkedComment?.id ?? linkedFinding?.id)
       : line;
-  // The note that got the focus before the lines of its file were loaded.
+  // The note that got the focus before the lines of its file were loaded. That of the address stays in view without it.
   const [held, setHeld] = useState<string>();
   const heldPlace = held === undefined ? undefined : placeOfNote(files, held);
   const scroll = useDiffScroll(
@@ -306,7 +306,11 @@ export function RepositoryDiff({
                   <div
                     role="presentation"
                     className="contents"
-                    onFocus={() => setHeld(hasLines(path) ? undefined : noteId(note))}
+                    onFocus={() => {
+                      const id = noteId(note);
+                      const isAddressed = id === (address.comment ?? address.finding);
+                      setHeld(hasLines(path) || isAddressed ? undefined : id);
+                    }}
                     onBlur={() => setHeld(undefined)}
                   >
                     {note.kind === "finding" ? (
