@@ -1,18 +1,15 @@
 /** What needs the person, outside of the pages: in the title and icon of the tab, and in notifications. */
 import { expect, type Page, test } from "@playwright/test";
 
-import { id, type Mock, signInTo, startMock } from "./mock";
+import { id, useMock } from "./mock";
 import { expectAccessible } from "./quality";
 
-let mock: Mock;
+const mock = useMock();
+const { open } = mock;
 test.beforeEach(async ({ page }) => {
-  mock = await startMock();
   await page.emulateMedia({ reducedMotion: "reduce" });
-  await signInTo(mock, page);
+  await mock.signIn(page);
 });
-test.afterEach(() => mock.stop());
-
-const open = (page: Page, path: string) => page.goto(mock.origin + path);
 
 test("tab shows in title and icon what needs the person", async ({ page }) => {
   const icon = page.locator("link[rel=icon]");

@@ -1,18 +1,16 @@
 /** Palette, shortcuts, and the focus after a navigation, against the mock server. */
 import { expect, type Page, test } from "@playwright/test";
 
-import { id, type Mock, signInTo, startMock } from "./mock";
+import { id, useMock } from "./mock";
 import { expectAccessible, expectContrast } from "./quality";
 
-let mock: Mock;
+const mock = useMock();
+const { open } = mock;
 test.beforeEach(async ({ page }) => {
-  mock = await startMock();
   await page.emulateMedia({ reducedMotion: "reduce" });
-  await signInTo(mock, page);
+  await mock.signIn(page);
 });
-test.afterEach(() => mock.stop());
 
-const open = (page: Page, path: string) => page.goto(mock.origin + path);
 const heading = (page: Page, name: string) => page.getByRole("heading", { name, exact: true });
 const palette = (page: Page) => page.getByRole("dialog", { name: "Search and actions" });
 

@@ -1,20 +1,18 @@
 /** Navigation, sizes of the window, announcements, colours and motion of the layout, against the mock server. */
 import { expect, type Page, test } from "@playwright/test";
 
-import { id, type Mock, signInTo, startMock } from "./mock";
+import { id, useMock } from "./mock";
 import { expectAccessible, expectNoHorizontalScroll, PageMonitor } from "./quality";
 
 const QUESTION = `/acme/loops/${id(17)}`;
 
-let mock: Mock;
+const mock = useMock();
+const { open } = mock;
 test.beforeEach(async ({ page }) => {
-  mock = await startMock();
   await page.emulateMedia({ reducedMotion: "reduce" });
-  await signInTo(mock, page);
+  await mock.signIn(page);
 });
-test.afterEach(() => mock.stop());
 
-const open = (page: Page, path: string) => page.goto(mock.origin + path);
 const heading = (page: Page, name: string) => page.getByRole("heading", { name, exact: true });
 
 for (const width of [1280, 390]) {

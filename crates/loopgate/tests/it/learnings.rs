@@ -129,7 +129,7 @@ async fn learnings_of_a_loop_and_a_chat_reach_the_next_loop() -> Result<()> {
 
     let has_learnings = |text: &str| text.contains(FROM_CHAT) || text.contains(REWORDED);
     let text = planned(&system, &document, json!({"command": "plan"})).await?;
-    ensure!(!has_learnings(&text), "nobody selected learnings: {text}");
+    ensure!(!has_learnings(&text), "the loop was started without learnings: {text}");
     let with_learnings = json!({"command": "plan", "selfLearning": true});
     let text = planned(&system, &document, with_learnings.clone()).await?;
     ensure!(text.contains(FROM_CHAT) && text.contains(REWORDED), "{text}");
