@@ -39,7 +39,7 @@ pub struct ControlPlaneParts {
     pub oidc_cookie: OidcCookie,
     pub store: Store,
     /// Wakes the readers of a stream after a commit.
-    pub bus: Bus,
+    pub bus: Arc<dyn Bus>,
     /// Client for the code host's API; `None` when no App is configured.
     pub code_host: Option<InstalledCodeHost>,
     pub storage: Storage,

@@ -16,7 +16,7 @@ use crate::accounts::email::EmailAddress;
 use crate::accounts::{self, FirstOwner, Owner};
 use crate::app::{ControlPlaneParts, ControlPlaneState};
 use crate::audit::Actor;
-use crate::bus::Bus;
+use crate::bus::{Bus, LocalBus, PostgresBus};
 use crate::change_requests::{self, deletion};
 use crate::code_host::{CodeHostAppError, InstalledCodeHost};
 use crate::config::Config;
@@ -26,8 +26,8 @@ use crate::credentials::origin::TrustedOrigins;
 use crate::credentials::password::{self, Passwords};
 use crate::credentials::runner_token::RunnerTokens;
 use crate::credentials::session;
-use crate::desktops::credentials;
 use crate::desktops::host::DesktopHost;
+use crate::desktops::{connections, credentials};
 use crate::dispatch::{forward, launch_queue, presence};
 use crate::error::{ApiError, ValidationIssues};
 use crate::loops::reaper;
@@ -72,10 +72,20 @@ impl ControlPlane {
     pub async fn open(config: Config) -> Result<Self, ControlPlaneError> {
         let store = Store::open(&config.database_url, config.database_schema.as_deref()).await?;
         let storage = Storage::open(&config.storage_dir, &config.api_origin, &config.secrets.storage_urls)?;
-        let bus = Bus::default();
+        let instance_id = Uuid::now_v7();
+        let bus: Arc<dyn Bus> = if store.is_embedded() {
+            Arc::new(LocalBus::default())
+        } else {
+            let (url, schema) = (&config.database_url, config.database_schema.as_deref());
+            Arc::new(PostgresBus::start(url, schema, instance_id).map_err(|error| DbErr::Conn(error.into()))?)
+        };
         let runner_tokens = Arc::new(RunnerTokens::new(&config.secrets.runner_tokens));
-        let host =
-            DesktopHost { store: store.clone(), bus: bus.clone(), runner_tokens: runner_tokens.clone() };
+        let host = DesktopHost {
+            store: store.clone(),
+            bus: bus.clone(),
+            instance_id,
+            runner_tokens: runner_tokens.clone(),
+        };
         let secure = config.web_origin.starts_with("https://");
         let app = ControlPlaneState::new(ControlPlaneParts {
             session_cookie: SessionCookie::new(&config.secrets.local_gateway, secure),
@@ -86,7 +96,7 @@ impl ControlPlane {
             runner_tokens,
             passwords: Passwords::default(),
             challenges: Challenges::new(&config.secrets.local_gateway),
-            instance_id: Uuid::now_v7(),
+            instance_id,
             streams: OpenStreams::default(),
             uploads: Semaphore::new(1),
             tasks: TaskTracker::new(),
@@ -102,10 +112,14 @@ impl ControlPlane {
             // SQLite has one process, so every desktop that is still marked online belongs to an earlier run.
             // `+ 1` includes desktops that were seen in this very millisecond.
             presence::sweep(&app, now() + 1).await?;
+        } else {
+            // Before the first desktop connects: other instances end the connections of unknown ones.
+            connections::report(&app).await?;
         }
         app.tasks.spawn(change_requests::run_backfill(app.clone()));
         app.tasks.spawn(launch_queue::run(app.clone()));
         app.tasks.spawn(forward::run(app.clone()));
+        app.tasks.spawn(connections::run(app.clone()));
         app.tasks.spawn(presence::run(app.clone()));
         app.tasks.spawn(reaper::run(app.clone()));
         app.tasks.spawn(deletion::run(app.clone()));
@@ -195,6 +209,7 @@ impl ControlPlane {
         self.app.desktops.shutdown().await;
         self.app.tasks.close();
         self.app.tasks.wait().await;
+        self.app.bus.close().await;
         Ok(self.app.store.close().await?)
     }
 }

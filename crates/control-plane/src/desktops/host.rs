@@ -13,6 +13,7 @@ use sea_orm::sea_query::Expr;
 use secrecy::SecretString;
 use serde_json::Value;
 
+use super::connections;
 use super::diagnostics;
 use super::register::{self, DesktopRegistration, RegisterError};
 use super::results;
@@ -34,7 +35,9 @@ pub type Desktops = loopgate_link::server::ConnectionRegistry<DesktopHost>;
 pub struct DesktopHost {
     pub store: Store,
     /// Notifies streams after a change.
-    pub bus: Bus,
+    pub bus: Arc<dyn Bus>,
+    /// Identifies this process among the instances that share the database.
+    pub instance_id: Uuid,
     /// Issues the tokens of launches that are delivered again.
     pub runner_tokens: Arc<RunnerTokens>,
 }
@@ -94,7 +97,7 @@ impl Host for DesktopHost {
     async fn register(
         &self,
         identity: &Identity,
-        _session_id: Uuid,
+        session_id: Uuid,
         hello: Hello,
     ) -> Result<loopgate_link::server::AcceptedHello, HelloNack> {
         // PostgreSQL cannot store U+0000 in text or JSON.
@@ -132,7 +135,13 @@ impl Host for DesktopHost {
                 nack(NackReason::ComputeTargetRegisterFailed)
             }
         })?;
+        connections::open(&self.store, row.id, session_id, self.instance_id).await.map_err(|error| {
+            tracing::error!(target_id = %row.id, %error, "failed to store the connection of a desktop");
+            nack(NackReason::ComputeTargetRegisterFailed)
+        })?;
         self.bus.publish(Topic::Organization(identity.organization_id));
+        // Its previous connection may belong to another instance.
+        self.bus.publish(Topic::Desktop(row.id));
         let signing = signing::is_supported(self.store.reader(), &row).await.unwrap_or_else(|error| {
             tracing::error!(target_id = %row.id, %error, "failed to check whether commands can be signed");
             false
@@ -178,14 +187,14 @@ impl Host for DesktopHost {
 
     async fn command_ack(&self, session: &DesktopSession, mut ack: CommandAck) {
         [&mut ack.reason, &mut ack.code].into_iter().flatten().for_each(nul::replace_in);
-        if let Err(error) = results::ack(&self.store, &self.bus, session.target_id, &ack).await {
+        if let Err(error) = results::ack(&self.store, &*self.bus, session.target_id, &ack).await {
             tracing::error!(command_id = %ack.command_id, %error, "failed to store acknowledgement");
         }
     }
 
     async fn command_event(&self, session: &DesktopSession, mut event: CommandEvent) -> EventOutcome {
         nul::replace(&mut event.data);
-        results::event(&self.store, &self.bus, session.target_id, &event).await.unwrap_or_else(|error| {
+        results::event(&self.store, &*self.bus, session.target_id, &event).await.unwrap_or_else(|error| {
             tracing::error!(command_id = %event.command_id, %error, "failed to store event");
             EventOutcome::Ignored
         })
@@ -245,7 +254,12 @@ impl Host for DesktopHost {
     }
 
     async fn disconnected(&self, session: &DesktopSession) {
-        self.set_online(session, false).await;
+        match connections::close(&self.store, session).await {
+            Ok(true) => self.set_online(session, false).await,
+            // The desktop is connected to another instance.
+            Ok(false) => {}
+            Err(error) => tracing::warn!(target_id = %session.target_id, %error, "failed to store presence"),
+        }
     }
 }
 

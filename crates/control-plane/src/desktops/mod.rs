@@ -2,6 +2,7 @@
 //!
 //! Stores reports of desktops; [`crate::dispatch`] decides what is sent to them.
 
+pub mod connections;
 pub mod credentials;
 mod diagnostics;
 pub mod host;

@@ -23,7 +23,7 @@ use crate::store::entity::desktop_command_event;
 use crate::store::{Store, now};
 
 /// Stores a desktop's acknowledgement of a command.
-pub async fn ack(store: &Store, bus: &Bus, target_id: Uuid, ack: &CommandAck) -> Result<(), DbErr> {
+pub async fn ack(store: &Store, bus: &dyn Bus, target_id: Uuid, ack: &CommandAck) -> Result<(), DbErr> {
     let tx = store.begin().await?;
     let Some(row) = of_target(&tx, target_id, &ack.command_id).await? else { return Ok(()) };
     if row.status.0.is_terminal() {
@@ -84,7 +84,7 @@ async fn reject(
 /// last stored event.
 pub async fn event(
     store: &Store,
-    bus: &Bus,
+    bus: &dyn Bus,
     target_id: Uuid,
     event: &CommandEvent,
 ) -> Result<EventOutcome, DbErr> {
@@ -259,7 +259,7 @@ async fn fail_loop(
     Ok(())
 }
 
-fn notify(bus: &Bus, row: &desktop_command::Model) {
+fn notify(bus: &dyn Bus, row: &desktop_command::Model) {
     bus.publish(Topic::Command(row.id));
     if let Some(loop_id) = row.loop_id.or_else(|| message::loop_of(row)) {
         bus.publish(Topic::Loop(loop_id));

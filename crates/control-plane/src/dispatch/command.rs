@@ -335,7 +335,12 @@ pub fn deliver(
         Some(UnstoredSecret::RunnerToken(token)) => add_token(&mut request, &token),
         None => {}
     }
-    app.desktops.deliver(row.compute_target_id, &request)
+    let delivered = app.desktops.deliver(row.compute_target_id, &request);
+    if delivered == Err(SendError::NotConnected) {
+        // It may be connected to another instance.
+        app.bus.publish(Topic::Desktop(row.compute_target_id));
+    }
+    delivered
 }
 
 /// Returns the error text of a command that could not be delivered.
@@ -365,6 +370,7 @@ pub async fn cancel(
     tx.commit().await?;
     let cancel = Cancel { command_id: row.id.to_string(), reason: None };
     if update.rows_affected == 1 && app.desktops.cancel(row.compute_target_id, &cancel).is_err() {
+        app.bus.publish(Topic::Desktop(row.compute_target_id));
         tracing::info!(command_id = %row.id, "desktop not connected, cancellation queued");
     }
     let row = desktop_command::Entity::find_by_id(row.id).one(app.store.writer()).await?;

@@ -71,7 +71,7 @@ async fn run(app: &ControlPlaneState, lease: LaunchLease, intent: Option<SignedI
             let code = if is_unavailable { code::PLAN_STATE_UNAVAILABLE } else { code::SPAWN_FAILED };
             fail(app, loop_id, code, &error.body.error).await
         }
-        LaunchError::NotConnected(target_id) => match lease.hand_over(app).await {
+        LaunchError::NotConnected(target_id) => match lease.hand_over(app, target_id).await {
             Ok(true) => return,
             Ok(false) => fail_unconnected(app, loop_id, target_id).await,
             Err(error) => Err(error),

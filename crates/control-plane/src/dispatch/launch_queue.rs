@@ -61,7 +61,7 @@ impl LaunchLease {
 
     /// Leaves an unsigned launch to the instance that its desktop is connected to. Returns false when no
     /// other instance can have the connection.
-    pub async fn hand_over(self, app: &ControlPlaneState) -> Result<bool, DbErr> {
+    pub async fn hand_over(self, app: &ControlPlaneState, target_id: Uuid) -> Result<bool, DbErr> {
         use loop_launch::Column;
         // A launch that was interrupted waits for its desktop, which has lost its connection as well.
         if app.store.is_embedded() && self.attempt == 1 {
@@ -75,6 +75,9 @@ impl LaunchLease {
             .filter(Column::IsSigned.eq(false))
             .exec(app.store.writer())
             .await?;
+        if update.rows_affected == 1 {
+            app.bus.publish(Topic::Desktop(target_id));
+        }
         Ok(update.rows_affected == 1)
     }
 }
@@ -103,10 +106,12 @@ pub async fn insert(
 /// Takes over interrupted launches until shutdown.
 pub async fn run(app: ControlPlaneState) {
     let started_at = now();
+    let mut desktops = app.bus.desktops();
     let mut ticks = tokio::time::interval(POLL);
     loop {
         tokio::select! {
             () = app.shutdown.cancelled() => return,
+            _ = desktops.next() => {}
             _ = ticks.tick() => {}
         }
         if let Err(error) = take_over(&app, started_at).await {

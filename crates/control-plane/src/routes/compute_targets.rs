@@ -372,6 +372,7 @@ pub async fn delete(
     deleted.await.context("Failed to delete compute target")?;
     // Closed after the commit: the desktop reconnects immediately, and must then be rejected.
     app.desktops.close_target(row.id);
+    app.bus.publish(Topic::Desktop(row.id));
     app.bus.publish(Topic::Credentials);
     app.bus.publish(Topic::Organization(row.organization_id));
     Ok(DeleteResponse::answer())

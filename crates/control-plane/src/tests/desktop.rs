@@ -21,6 +21,7 @@ use super::{ORIGIN, TestApp, TestClient};
 use crate::store::now;
 
 /// The credentials of a desktop: gateway id, signing key and API key.
+#[derive(Clone)]
 pub struct DesktopIdentity {
     pub gateway_id: Uuid,
     pub signing: SigningKey,

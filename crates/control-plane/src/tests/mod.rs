@@ -13,6 +13,7 @@ mod desktop;
 mod event_ranges;
 mod events;
 mod first_starts;
+mod instances;
 mod large_values;
 mod launches;
 mod loop_state;

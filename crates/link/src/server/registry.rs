@@ -23,6 +23,9 @@ const MAX_CONNECTIONS_PER_KEY: usize = 10;
 /// one user may also run a fleet of machines.
 const MAX_CONNECTIONS_PER_USER: usize = 1024;
 
+/// Reason of a close with [`close::SUPERSEDED`].
+const SUPERSEDED: &str = "the same target connected again";
+
 /// Error of sending a frame to a desktop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum SendError {
@@ -159,6 +162,11 @@ impl<H: Host> ConnectionRegistry<H> {
         self.lock().connected.keys().copied().collect()
     }
 
+    /// Returns the current connection of each target.
+    pub fn sessions(&self) -> Vec<DesktopSession> {
+        self.lock().connected.values().map(|handle| handle.session).collect()
+    }
+
     /// Returns the principal of each connection, registered or not.
     pub fn identities(&self) -> Vec<Identity> {
         self.lock().open.values().map(|(identity, _)| *identity).collect()
@@ -175,6 +183,16 @@ impl<H: Host> ConnectionRegistry<H> {
             if matches(identity) {
                 close_handle.end(code, reason);
             }
+        }
+    }
+
+    /// Closes a connection whose target has connected again elsewhere.
+    pub fn supersede(&self, session: &DesktopSession) {
+        let table = self.lock();
+        if table.is_current(session)
+            && let Some(handle) = table.connected.get(&session.target_id)
+        {
+            handle.close_handle.end(close::SUPERSEDED, SUPERSEDED);
         }
     }
 
@@ -214,7 +232,7 @@ impl<H: Host> ConnectionRegistry<H> {
             (table.connected.insert(target, handle), table.leaving.get(&target).cloned())
         };
         if let Some(previous) = previous {
-            previous.close_handle.end(close::SUPERSEDED, "the same target connected again");
+            previous.close_handle.end(close::SUPERSEDED, SUPERSEDED);
         }
         if let Some(mut leaving) = leaving {
             // The sender is dropped when the report has finished; `changed` then returns an error.

@@ -18,6 +18,7 @@ mod documents;
 mod event_values;
 mod identities;
 mod indexes;
+mod instances;
 mod keyed_requests;
 mod loop_contents;
 mod loop_launches;
@@ -79,6 +80,7 @@ impl MigratorTrait for Migrator {
             Box::new(change_reviews::CommentsOnChanges),
             Box::new(open_findings::CreateOpenFindings),
             Box::new(deployments::CreateDeployments),
+            Box::new(instances::Instances),
         ]
     }
 }
