@@ -269,6 +269,7 @@ export function RepositoryDiff({
               }
               handle={scroll.handle}
               onRendered={scroll.onRendered}
+              onHiddenInput={scroll.scrollTo}
               renderHeader={(path) => {
                 const file = byPath.get(path);
                 return (
