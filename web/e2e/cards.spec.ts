@@ -153,3 +153,20 @@ test("comment that is written keeps the focus when another one is scrolled into 
   await expect(form.getByRole("textbox")).toBeInViewport();
   await expect(form.getByRole("textbox")).toHaveValue("Test it.");
 });
+
+test("press of a button of a card has its effect when lines above it arrive during the press", async ({
+  page,
+}) => {
+  await start(page, {}, 3);
+  const send = await holdLines(page);
+  await page.goto(`${mock.origin}/acme/loops/${LOOP}?tab=changes`);
+  await page.getByRole("button", { name: `Comment on ${TEST_FILE}` }).click();
+  await field(page).fill("Name the limit.");
+  await page.getByRole("button", { name: "Add comment" }).hover();
+  await page.mouse.down();
+  send();
+  await expect(page.getByText("Loading…")).toHaveCount(0);
+  await page.mouse.up();
+  await expect(page.getByRole("button", { name: "Finish review (1)" })).toBeVisible();
+  await expect(lineOfRetry(page)).toBeVisible();
+});

@@ -80,6 +80,8 @@ export function DiffView({
       diffIndicators: "classic" as const,
       diffStyle: isSplit ? ("split" as const) : ("unified" as const),
       stickyHeaders: true,
+      // The viewer scrolls when lines arrive, and a press is lost if its button ignores the pointer at that time.
+      pointerEventsOnScroll: true,
       enableLineSelection: true,
       enableGutterUtility: canComment,
       hunkSeparators: "simple" as const,
