@@ -31,6 +31,9 @@ export function noteId(note: LineNote): string | undefined {
   }
 }
 
+/** Returns the id of the card of a note: unlike its place, it stays when notes are added before it. */
+export const cardId = (note: LineNote, path: string): string => noteId(note) ?? `image of ${path}`;
+
 /** A file as the diff displays it. */
 export interface DiffFile {
   file: ChangedFile;

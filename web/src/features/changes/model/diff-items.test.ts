@@ -48,7 +48,7 @@ test("only an item whose file changes gets another version", () => {
   expect(second[0]).toBe(first[0]);
   expect(second[1]).toMatchObject({
     version: 2,
-    annotations: [{ side: "additions", lineNumber: 1, metadata: { note } }],
+    annotations: [{ side: "additions", lineNumber: 1, metadata: { card: "form" } }],
   });
   expect(second[1]?.fileDiff).toBe(first[1]?.fileDiff);
 });

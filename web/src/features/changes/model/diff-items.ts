@@ -4,11 +4,11 @@ import type { CodeViewHandle } from "@pierre/diffs/react";
 
 import type { ChangedFile } from "@/api/types";
 
-import { type DiffFile, type LineNote, SIDES } from "./diff-file";
+import { cardId, type DiffFile, SIDES } from "./diff-file";
 
-/** An object with one member: the viewer's types do not accept a union. */
+/** The card below a line. Not its note, so that the viewer does not render the lines again when the note changes. */
 export interface Annotation {
-  note: LineNote;
+  card: string;
 }
 
 export type DiffHandle = CodeViewHandle<Annotation, undefined>;
@@ -47,7 +47,12 @@ export class DiffItems {
   #itemOf(source: DiffFile): KnownItem {
     const { file, state, isOpen, notes } = source;
     const previous = this.#known.get(file.path);
-    const key = JSON.stringify([isOpen, notes]);
+    const annotations = notes.map(({ side, line, note }) => ({
+      side: SIDES[side],
+      lineNumber: line,
+      metadata: { card: cardId(note, file.path) },
+    }));
+    const key = JSON.stringify([isOpen, annotations]);
     const hasSamePatch = previous?.source.state === state;
     if (previous && hasSamePatch && previous.key === key) return previous;
     const patch = state && "patch" in state ? state.patch : "";
@@ -57,11 +62,7 @@ export class DiffItems {
       fileDiff: previous && hasSamePatch ? previous.item.fileDiff : parsed(file, state?.key, patch),
       // An empty item would be as high as its estimated lines.
       collapsed: !isOpen || (patch === "" && notes.length === 0),
-      annotations: notes.map(({ side, line, note }) => ({
-        side: SIDES[side],
-        lineNumber: line,
-        metadata: { note },
-      })),
+      annotations,
       version: (previous?.item.version ?? 0) + 1,
     };
     return { source, key, item };

@@ -20,6 +20,9 @@ import { useTheme } from "@/ui/theme";
 import type { LineRange } from "../model/comments";
 import { type DiffFile, type LineNote, SIDES } from "../model/diff-file";
 import { type DiffHandle, DiffItems } from "../model/diff-items";
+import { NoteCards } from "../model/note-cards";
+import type { DiffPlace } from "../model/use-diff-scroll";
+import { NotePlace, NotePortals } from "./note-portals";
 
 export interface DiffViewProps {
   files: DiffFile[];
@@ -34,6 +37,8 @@ export interface DiffViewProps {
   onLine: (path: string, lines: LineRange) => void;
   /** Called when the viewer has rendered a file. Always the same function. */
   onRendered: (path: string) => void;
+  /** Called when the person types in a card that is not displayed. */
+  onHiddenInput: (place: DiffPlace) => void;
 }
 
 const THEMES = { light: "github-light-high-contrast", dark: "github-dark-high-contrast" };
@@ -50,9 +55,11 @@ export function DiffView({
   onComment,
   onLine,
   onRendered,
+  onHiddenInput,
 }: DiffViewProps) {
   const themeType = useTheme();
   const [known] = useState(() => new DiffItems());
+  const [cards] = useState(() => new NoteCards());
   const items = useMemo(() => known.update(files), [known, files]);
   const hasLines = items.some(
     ({ id, fileDiff }) => id === selected?.path && fileDiff.hunks.length > 0,
@@ -73,6 +80,8 @@ export function DiffView({
       diffIndicators: "classic" as const,
       diffStyle: isSplit ? ("split" as const) : ("unified" as const),
       stickyHeaders: true,
+      // The viewer scrolls when lines arrive, and a press is lost if its button ignores the pointer at that time.
+      pointerEventsOnScroll: true,
       enableLineSelection: true,
       enableGutterUtility: canComment,
       hunkSeparators: "simple" as const,
@@ -81,21 +90,23 @@ export function DiffView({
       onLineEnter: ({ numberElement }: { numberElement: HTMLElement }) =>
         nameCommentButton(numberElement),
       onPostRender: (
-        { shadowRoot }: HTMLElement,
+        file: HTMLElement,
         _: unknown,
         phase: PostRenderPhase,
         { item }: { item: { id: string } },
       ) => {
-        if (shadowRoot) nameCommentButton(shadowRoot);
+        if (file.shadowRoot) nameCommentButton(file.shadowRoot);
+        cards.onRendered(file, phase === "unmount");
         if (phase !== "unmount") onRendered(item.id);
       },
     }),
-    [themeType, isSplit, canComment, onRendered],
+    [themeType, isSplit, canComment, onRendered, cards],
   );
   return (
     <WorkerPoolContextProvider poolOptions={POOL} highlighterOptions={HIGHLIGHTER}>
       <CodeView
         ref={handle}
+        containerRef={cards.region}
         items={items}
         options={options}
         selectedLines={
@@ -114,9 +125,10 @@ export function DiffView({
           if (selection) onLine(selection.id, linesOf(selection.range));
         }}
         renderCustomHeader={(item) => renderHeader(item.id)}
-        renderAnnotation={(annotation, _, item) => renderNote(annotation.metadata.note, item.id)}
+        renderAnnotation={(...[{ metadata }]) => <NotePlace cards={cards} id={metadata.card} />}
         className="h-full overflow-auto rounded-md border border-line bg-surface"
       />
+      <NotePortals cards={cards} files={files} renderNote={renderNote} onInput={onHiddenInput} />
     </WorkerPoolContextProvider>
   );
 }

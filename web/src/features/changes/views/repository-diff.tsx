@@ -24,6 +24,7 @@ import { filesOf, fileTree } from "../model/tree";
 import { useDiffScroll } from "../model/use-diff-scroll";
 import { usePatches } from "../model/use-patches";
 import { useFindings } from "../model/use-findings";
+import { useHeldWhilePressed } from "../model/use-held-while-pressed";
 import { useReview } from "../model/use-review";
 import { useViewed } from "../model/use-viewed";
 import { useCommentLines } from "../review-queries";
@@ -85,10 +86,6 @@ export function RepositoryDiff({
     ...(isWhole && { context: WHOLE_FILE }),
     ...(ignoresSpace && { ignoreWhiteSpace: true }),
   });
-  const hasLines = (path: string) => {
-    const file = byPath.get(path);
-    return file !== undefined && patchOf(file) !== undefined;
-  };
   const [focused, setFocused] = useState(address.comment ?? address.finding);
   const focus = { focused, setFocused };
 
@@ -115,19 +112,15 @@ export function RepositoryDiff({
   // The comment that requests the fix of a finding repeats its text.
   const added = new Set(findings.shown.map(findings.commentId));
   const drafts = review.drafts.filter(({ id }) => !added.has(id));
-  const files = diffFiles(
-    ordered,
-    repository.name,
-    patchOf,
-    isOpen,
-    { ...review, drafts },
-    located,
-    {
+  const [files, onPressed] = useHeldWhilePressed(
+    diffFiles(ordered, repository.name, patchOf, isOpen, { ...review, drafts }, located, {
       findings: findings.shown,
       hasCurrentLines,
       showsImages,
-    },
+    }),
   );
+  const hasLines = (path: string) =>
+    files.some(({ file, state }) => file.path === path && state !== undefined);
   const outside = findings.shown.filter(({ first: { path = "" } }) => !byPath.has(path));
   const showCommit = (commit: string) =>
     onAddress({ repo: repository.name, range: `commit:${commit}` });
@@ -256,6 +249,7 @@ export function RepositoryDiff({
         <div
           ref={viewer}
           className="h-[calc(100dvh-9rem)] min-h-96 scroll-mt-48"
+          onPointerDownCapture={onPressed}
           onWheel={scroll.onScrolled}
           onTouchMove={scroll.onScrolled}
         >
@@ -269,6 +263,7 @@ export function RepositoryDiff({
               }
               handle={scroll.handle}
               onRendered={scroll.onRendered}
+              onHiddenInput={scroll.scrollTo}
               renderHeader={(path) => {
                 const file = byPath.get(path);
                 return (
