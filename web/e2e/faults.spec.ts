@@ -302,6 +302,40 @@ test("session that ends before a request leads back to the page and its text", a
   }
 });
 
+test("text that is typed while a request is under way is kept, or not accepted", async ({
+  page,
+}) => {
+  test.setTimeout(180_000);
+  await signIn(page);
+  for (const action of ACTIONS) {
+    const { draft, path, name } = action;
+    // Short texts of settings are not continued after they are sent.
+    if (!draft || action.text !== undefined) continue;
+    await test.step(name, async () => {
+      const control = await prepare(page, mock.origin, action);
+      let release: () => void = () => undefined;
+      const released = new Promise<void>((resolve) => (release = resolve));
+      await intercept(page, action, async (route) => {
+        await released;
+        await route.continue();
+      });
+      const answered = page.waitForResponse((response) => isRequestOf(action, response.request()));
+      await control.click();
+      await draft(page).press("End");
+      await page.keyboard.type(", and this");
+      const typed = await draft(page).inputValue();
+      release();
+      await (await answered).finished();
+      await page.unrouteAll({ behavior: "wait" });
+      if (typed === DRAFT_TEXT) return;
+      await expect(page.locator("button[aria-busy=true]")).toHaveCount(0);
+      await page.goto(mock.origin + path);
+      await showAgain(page, action);
+      await expect(draft(page), name).toHaveValue(typed);
+    });
+  }
+});
+
 test("network that is off for a second at each click: everything is carried out once", async ({
   page,
   context,

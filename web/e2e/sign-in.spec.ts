@@ -2,9 +2,10 @@
 import { expect, test } from "@playwright/test";
 
 import { id, useMock } from "./mock";
-import { expectAccessible } from "./quality";
+import { expectAccessible, PageMonitor } from "./quality";
 
-const { open, signIn } = useMock();
+const mock = useMock();
+const { open, signIn } = mock;
 
 test("used link opens the start page for a signed-in user and shows an error otherwise", async ({
   page,
@@ -80,4 +81,35 @@ test("session survives a reload and a new tab, but requires the session key", as
   await tab.evaluate(() => window.localStorage.clear());
   await open(tab, "/");
   await expect(tab).toHaveURL(/\/signed-out\b/);
+});
+
+for (const address of [
+  ...["//attacker.example/x", "/\\attacker.example", "/\t/attacker.example"],
+  ...["https://attacker.example/", "javascript:alert(1)"],
+]) {
+  test(`signed-out page leads to no other origin: ${JSON.stringify(address)}`, async ({
+    page,
+    context,
+  }) => {
+    const monitor = new PageMonitor(page, mock.origin);
+    const returnTo = new URLSearchParams({ returnTo: address });
+    await open(page, `/signed-out?${returnTo}`);
+    await expect(page.getByRole("link", { name: "I am already signed in" })).toHaveAttribute(
+      "href",
+      "/",
+    );
+    await signIn(await context.newPage());
+    await expect(page).toHaveURL(`${mock.origin}/acme/inbox`);
+    monitor.expectClean();
+  });
+}
+
+test("parameters of an address that are not valid are ignored", async ({ page }) => {
+  await signIn(page, "/acme/work?group=toString");
+  await expect(page.getByRole("heading", { level: 1, name: "Work" })).toBeVisible();
+  await expect(page).toHaveURL(`${mock.origin}/acme/work`);
+  for (const version of ["abc", "99"]) {
+    await open(page, `/acme/implementation-plans/plan-1?version=${version}`);
+    await expect(page.getByRole("article", { name: "Plan" })).toBeVisible();
+  }
 });

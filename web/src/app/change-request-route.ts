@@ -10,6 +10,7 @@ import { changesAddress, type ChangesAddress } from "@/routing/changes-address";
 import { logSearch, type LogSearch } from "@/routing/log-search";
 import { organizationRoute } from "@/routing/parents";
 import { planSearch, type PlanSearch } from "@/routing/plan-search";
+import { onlyValid } from "@/routing/valid-search";
 import { lazyView } from "@/ui/lazy-view";
 import { RouteError } from "@/ui/route-states";
 
@@ -33,7 +34,7 @@ function stageSearch(search: Record<string, unknown>): StageSearch {
 export const changeRequestRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: "/work/$slug",
-  validateSearch: stageSearch,
+  validateSearch: onlyValid(stageSearch),
   // Without `loaderDeps`: another tab replaces the content of the tab, not the page.
   loader: async ({ context: { scope }, params, location }) => {
     const [request, { loadStage }] = await Promise.all([

@@ -1,6 +1,7 @@
 import { createRoute } from "@tanstack/react-router";
 
 import { ensure } from "@/api/query-client";
+import { onlyValid } from "@/routing/valid-search";
 import { lazyView } from "@/ui/lazy-view";
 import { settingsRoute } from "@/routing/parents";
 import { SettingsError } from "@/ui/route-states";
@@ -13,7 +14,7 @@ const agentSearch = ({ search }: Record<string, unknown>): { search?: string } =
 export const agentsRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "/agents",
-  validateSearch: agentSearch,
+  validateSearch: onlyValid(agentSearch),
   // Without `loaderDeps`: a new search must not replace the page and its input while it is loading.
   loader: ({ context: { scope }, location }) =>
     ensure(agentsQuery(scope, agentSearch(location.search).search ?? "")),

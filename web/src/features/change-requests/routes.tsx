@@ -2,6 +2,7 @@ import { createRoute } from "@tanstack/react-router";
 
 import { ensure } from "@/api/query-client";
 import { organizationRoute } from "@/routing/parents";
+import { onlyValid } from "@/routing/valid-search";
 import { lazyView } from "@/ui/lazy-view";
 
 import { parseSearch } from "./model/search";
@@ -21,7 +22,7 @@ export const inboxRoute = createRoute({
 export const workRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: "/work",
-  validateSearch: workAddress,
+  validateSearch: onlyValid(workAddress),
   // Without `loaderDeps`: a new search must not replace the page and its input while it is loading.
   loader: ({ context: { scope }, location }) =>
     ensure(firstPageQuery(scope, parseSearch(workAddress(location.search).q ?? ""))),

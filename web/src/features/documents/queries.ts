@@ -85,7 +85,10 @@ export const executionsQuery = ({ api, key }: Scope, repository: string) =>
   });
 
 /** Stores a text as the next version after `version`. Refused when another one is current. */
-export function useSaveVersion(documentId: string, onSaved: () => void) {
+export function useSaveVersion(
+  documentId: string,
+  onSaved: (content: string, version: number) => void,
+) {
   const client = useQueryClient();
   const { api, key } = useScope();
   return useMutation({
@@ -96,12 +99,12 @@ export function useSaveVersion(documentId: string, onSaved: () => void) {
           body,
         }),
       ),
-    onSuccess: (saved) => {
+    onSuccess: (saved, { content }) => {
       // Before the editor closes: the page does not show the version before once more.
       client.setQueriesData<Partial<Document>>({ queryKey: key("documents") }, (known) =>
         known?.id === saved.id ? saved : known,
       );
-      onSaved();
+      onSaved(content, saved.currentVersion);
     },
     onSettled: () => client.invalidateQueries({ queryKey: key("documents") }),
   });

@@ -6,6 +6,7 @@ import { ensure } from "@/api/query-client";
 import type { Scope } from "@/api/scope";
 import { organizationRoute } from "@/routing/parents";
 import { planSearch, type PlanSearch } from "@/routing/plan-search";
+import { onlyValid } from "@/routing/valid-search";
 import { lazyView } from "@/ui/lazy-view";
 import { SubpageError } from "@/ui/route-states";
 
@@ -25,7 +26,7 @@ async function loadDocument(scope: Scope, slug: string, { version, compare }: Pl
   await Promise.all([
     loadDocumentView(scope, document),
     ...others
-      .filter((other) => other !== currentVersion)
+      .filter((other) => other < currentVersion)
       .map((other) => ensure(documentVersionQuery(scope, id, other))),
   ]);
 }
@@ -33,7 +34,7 @@ async function loadDocument(scope: Scope, slug: string, { version, compare }: Pl
 /** Options of both routes, which differ in their addresses only. */
 const page = {
   getParentRoute: () => organizationRoute,
-  validateSearch: planSearch,
+  validateSearch: onlyValid(planSearch),
   loaderDeps: ({ search }: { search: PlanSearch }) => search,
   pendingComponent: LoadingDocument,
   errorComponent: SubpageError,

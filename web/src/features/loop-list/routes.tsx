@@ -2,6 +2,7 @@ import { createRoute } from "@tanstack/react-router";
 
 import { ensure } from "@/api/query-client";
 import { organizationRoute } from "@/routing/parents";
+import { onlyValid } from "@/routing/valid-search";
 
 import { loopFilters } from "./model/filters";
 import { firstPageQuery } from "./queries";
@@ -11,7 +12,7 @@ import { LoadingLoops } from "./views/loading-loops";
 export const loopsRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: "/loops",
-  validateSearch: loopFilters,
+  validateSearch: onlyValid(loopFilters),
   // Without `loaderDeps`: a new search must not replace the page and its input while it is loading.
   loader: ({ context: { scope }, location }) =>
     ensure(firstPageQuery(scope, loopFilters(location.search))),

@@ -4,6 +4,7 @@ import { ensure } from "@/api/query-client";
 import { changesAddress, type ChangesAddress } from "@/routing/changes-address";
 import { logSearch, type LogSearch } from "@/routing/log-search";
 import { organizationRoute } from "@/routing/parents";
+import { onlyValid } from "@/routing/valid-search";
 import { SubpageError } from "@/ui/route-states";
 
 import { LOOP_TABS, type LoopTab } from "./model/tabs";
@@ -18,10 +19,10 @@ interface LoopSearch extends LogSearch, ChangesAddress {
 export const loopRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: "/loops/$loopId",
-  validateSearch: (search): LoopSearch => {
+  validateSearch: onlyValid((search): LoopSearch => {
     const tab = LOOP_TABS.find((name) => name === search.tab);
     return { ...(tab && { tab }), ...logSearch(search), ...changesAddress(search) };
-  },
+  }),
   loader: ({ context: { scope }, params }) => ensure(loopQuery(scope, params.loopId)),
   pendingComponent: LoadingLoop,
   errorComponent: SubpageError,

@@ -2,6 +2,7 @@ import { createRoute, redirect } from "@tanstack/react-router";
 
 import { loadChunk } from "@/api/load-chunk";
 import { organizationRoute } from "@/routing/parents";
+import { onlyValid } from "@/routing/valid-search";
 
 export interface NewSearch {
   /** Slug of the change request that is started again with changes. */
@@ -12,8 +13,9 @@ export interface NewSearch {
 export const newChangeRequestRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: "/new",
-  validateSearch: ({ from }: Record<string, unknown>): NewSearch =>
+  validateSearch: onlyValid<NewSearch>(({ from }) =>
     typeof from === "string" && from !== "" ? { from } : {},
+  ),
   loaderDeps: ({ search: { from } }) => ({ from }),
   loader: async ({ context: { scope }, deps: { from } }) => {
     const { loadForm } = await loadChunk(() => import("./views/new-change-request"));

@@ -1,6 +1,7 @@
 import { createRoute } from "@tanstack/react-router";
 
 import { ensure } from "@/api/query-client";
+import { onlyValid } from "@/routing/valid-search";
 import { lazyView } from "@/ui/lazy-view";
 import { rootRoute } from "@/routing/parents";
 
@@ -17,21 +18,28 @@ interface SignInSearch {
   returnTo?: string;
 }
 
-// `//host` and `/\host` are other origins for a browser: accepting them would be an open redirect.
-const isOwnPath = (value: unknown): value is string =>
-  typeof value === "string" && /^\/(?![/\\])/.test(value);
+/**
+ * Returns whether a value is a path of this origin. Accepting others would be an open redirect: for a browser, `//host`,
+ * `/\host` and a host after a slash and a tab are other origins.
+ */
+function isOwnPath(value: unknown): value is string {
+  const { origin } = window.location;
+  return (
+    typeof value === "string" &&
+    value.startsWith("/") &&
+    URL.canParse(value, origin) &&
+    new URL(value, origin).origin === origin
+  );
+}
 
 export const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/sign-in",
-  validateSearch: (search): SignInSearch => {
-    const { token, error, returnTo } = search;
-    return {
-      ...(typeof token === "string" && { token }),
-      ...(typeof error === "string" && { error }),
-      ...(isOwnPath(returnTo) && { returnTo }),
-    };
-  },
+  validateSearch: onlyValid<SignInSearch>(({ token, error, returnTo }) => ({
+    ...(typeof token === "string" && { token }),
+    ...(typeof error === "string" && { error }),
+    ...(isOwnPath(returnTo) && { returnTo }),
+  })),
   loaderDeps: ({ search: { token } }) => ({ token }),
   // A link needs no other methods.
   loader: ({ deps: { token } }) => token === undefined && ensure(signInMethodsQuery),
@@ -43,18 +51,23 @@ export const signInRoute = createRoute({
 export const signedOutRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/signed-out",
-  validateSearch: ({ returnTo }: Record<string, unknown>): Pick<SignInSearch, "returnTo"> =>
+  validateSearch: onlyValid<Pick<SignInSearch, "returnTo">>(({ returnTo }) =>
     isOwnPath(returnTo) ? { returnTo } : {},
+  ),
   component: SignedOut,
 });
 
-const tokenSearch = (search: Record<string, unknown>): { token?: string } =>
+interface TokenSearch {
+  token?: string;
+}
+
+const tokenSearch = (search: Record<string, unknown>): TokenSearch =>
   typeof search.token === "string" ? { token: search.token } : {};
 
 export const joinRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/join",
-  validateSearch: tokenSearch,
+  validateSearch: onlyValid<TokenSearch>(tokenSearch),
   loaderDeps: ({ search: { token } }) => ({ token }),
   loader: ({ deps: { token = "" } }) => ensure(invitationQuery(token)),
   pendingComponent: () => <LoadingPage title="Invitation" />,
@@ -65,6 +78,6 @@ export const joinRoute = createRoute({
 export const resetPasswordRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/reset-password",
-  validateSearch: tokenSearch,
+  validateSearch: onlyValid<TokenSearch>(tokenSearch),
   component: lazyView(() => import("./views/reset-password"), "ResetPassword"),
 });

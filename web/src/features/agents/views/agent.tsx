@@ -136,6 +136,7 @@ function EditForm({ agent }: { agent: Agent }) {
             {...control}
             required
             rows={14}
+            readOnly={update.isPending}
             value={prompt}
             onChange={(event) => change({ prompt: event.target.value })}
             className={`${INPUT_CLASS} h-auto resize-y py-2.5 font-mono text-sm leading-relaxed`}

@@ -61,6 +61,7 @@ export function CommentForm({
         id={id}
         dir="auto"
         rows={3}
+        readOnly={storing.isPending}
         ref={focusAtEnd}
         value={body}
         placeholder="What should change here?"

@@ -198,6 +198,7 @@ function Dismissal({ finding, target, page, onClose }: FindingCardProps & { onCl
           id={id}
           dir="auto"
           ref={focusAtEnd}
+          readOnly={dismissing.isPending}
           value={reason.value}
           onChange={({ target: { value } }) => reason.change(() => value)}
           onKeyDown={({ key }) => key === "Escape" && onClose()}

@@ -111,7 +111,7 @@ function Composer({
   onSend: (to: Recipient, text: string, onStarted: () => void) => Promise<void>;
 }) {
   const id = useId();
-  const { value, change, discard } = useDraft(page, `discussion ${finding.id}`, "");
+  const { value, change } = useDraft(page, `discussion ${finding.id}`, "");
   // The assistant cannot argue with itself.
   const canDebate = finding.provider !== ASSISTANT;
   const [letsAssistantArgue, setLetsAssistantArgue] = useCardState(
@@ -121,7 +121,11 @@ function Composer({
   const send = () => {
     const text = value.trim();
     const to = !isDebate ? "assistant" : letsAssistantArgue ? "debate" : "reviewer";
-    if (text !== "" && !isBusy) void onSend(to, text, discard);
+    if (text !== "" && !isBusy)
+      void onSend(to, text, () =>
+        // What was typed since is kept.
+        change((current) => (current === value ? "" : current)),
+      );
   };
   return (
     <form

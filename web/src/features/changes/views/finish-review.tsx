@@ -96,6 +96,7 @@ export function FinishReview({
                 {...control}
                 dir="auto"
                 rows={3}
+                readOnly={isSending}
                 value={summary.value}
                 onChange={(event) => summary.change(() => event.target.value)}
                 className={`${INPUT_CLASS} h-auto py-2`}

@@ -6,6 +6,7 @@ import {
   changeRequestText,
   type Review,
   sentComments,
+  withoutSent,
 } from "./change-request";
 
 const QUESTIONS = [
@@ -108,4 +109,23 @@ test("answers to comments are read from the plan", () => {
     [2, "Unchanged: it is short."],
   ]);
   expect(answersToComments("# Plan").size).toBe(0);
+});
+
+test("what was written after a request was sent remains", () => {
+  const proposal = { choice: "proposal" as const, text: "" };
+  const own = { choice: "own" as const, text: "large" };
+  const sent = review({
+    comments: [comment("Also accept -V"), comment("Too long")],
+    answers: { "Q-001": proposal, "Q-002": proposal },
+  });
+  const since = { ...comment("Too long"), text: "Too long by half" };
+  const written = review({
+    comments: [comment("Also accept -V"), since, comment("New")],
+    answers: { "Q-001": proposal, "Q-002": own },
+  });
+  expect(withoutSent(written, sent)).toEqual({
+    comments: [since, comment("New")],
+    answers: { "Q-002": own },
+  });
+  expect(withoutSent(sent, sent)).toEqual(review({}));
 });

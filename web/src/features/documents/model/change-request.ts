@@ -30,6 +30,20 @@ const MAX_QUOTE_CHARS = 400;
 /** Heading of the section of a plan that answers comments. The prompt of REQUEST_CHANGES names it as well. */
 const ANSWERS_HEADING = "## Answers to comments";
 
+/** Returns what a review contains in addition to what was sent of it: what the person has written since. */
+export function withoutSent({ comments, answers }: Review, sent: Review): Review {
+  const isSent = (comment: PlanComment) =>
+    sent.comments.some(({ id, text }) => id === comment.id && text === comment.text);
+  return {
+    comments: comments.filter((comment) => !isSent(comment)),
+    answers: Object.fromEntries(
+      Object.entries(answers).filter(
+        ([id, answer]) => JSON.stringify(answer) !== JSON.stringify(sent.answers[id]),
+      ),
+    ),
+  };
+}
+
 /** Returns the comments that have a text. */
 export const writtenComments = ({ comments }: Review): PlanComment[] =>
   comments.filter(({ text }) => text.trim() !== "");

@@ -1,9 +1,10 @@
+import { useRef } from "react";
 import { v7 as uuidV7 } from "uuid";
 
 import { useDraft } from "@/drafts/use-draft";
 import { useRequestKey } from "@/drafts/use-request-key";
 
-import type { PlanComment, Review } from "./change-request";
+import { type PlanComment, type Review, withoutSent } from "./change-request";
 import { draftPage } from "./draft-page";
 import type { QuestionAnswer } from "./open-questions";
 import type { PassageAnchor } from "./text-anchor";
@@ -17,6 +18,7 @@ export function useReview(planId: string) {
   const page = draftPage(planId);
   const draft = useDraft(page, "review", EMPTY);
   const requestKey = useRequestKey(page, "request changes");
+  const sent = useRef(EMPTY);
   const change = (update: (review: Review) => Review) => {
     // With the text: another tab that shows it sends the same request.
     requestKey.keep(requestKey.value);
@@ -42,12 +44,15 @@ export function useReview(planId: string) {
     answer: (id: string, answer: QuestionAnswer) =>
       change((review) => ({ ...review, answers: { ...review.answers, [id]: answer } })),
     requestKey,
-    /** Removes the answers, after they were sent. */
-    removeAnswers: () =>
-      draft.value.comments.length > 0
-        ? draft.change((review) => ({ ...review, answers: {} }))
-        : draft.discard(),
-    /** Removes everything, after it was sent. */
-    discard: draft.discard,
+    /** Notes what a request contains. */
+    send: (parts: Review) => {
+      sent.current = parts;
+    },
+    /** Removes what the request contained. What the person has written since is kept. */
+    removeSent: () => {
+      const rest = withoutSent(draft.value, sent.current);
+      if (rest.comments.length === 0 && Object.keys(rest.answers).length === 0) draft.discard();
+      else draft.change((review) => withoutSent(review, sent.current));
+    },
   };
 }

@@ -12,8 +12,11 @@ import { withChange } from "@/routing/search-change";
 export function useVersions({ id, content, currentVersion }: Document) {
   const scope = useScope();
   const navigate = useNavigate();
-  const { version = currentVersion, compare, edit }: PlanSearch = useSearch({ strict: false });
-  const compared = compare === version ? undefined : compare;
+  const search: PlanSearch = useSearch({ strict: false });
+  const existing = (wanted: number | undefined) =>
+    wanted !== undefined && wanted <= currentVersion ? wanted : undefined;
+  const version = existing(search.version) ?? currentVersion;
+  const compared = search.compare === version ? undefined : existing(search.compare);
   // The document contains the text of its current version.
   const others = [version, compared].filter((other) => other !== undefined);
   const read = useSuspenseQueries({
@@ -41,7 +44,7 @@ export function useVersions({ id, content, currentVersion }: Document) {
     shown: { version, content: textOf(version) },
     compared: compared === undefined ? undefined : { version: compared, content: textOf(compared) },
     isCurrent: version === currentVersion,
-    isEdited: edit === true && version === currentVersion,
+    isEdited: search.edit === true && version === currentVersion,
     show,
   };
 }

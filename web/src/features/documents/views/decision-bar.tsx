@@ -32,11 +32,12 @@ export function DecisionBar({
   questions: OpenQuestion[];
   review: ReviewDraft;
 }) {
-  const run = useRunDocument(review.requestKey, review.discard);
+  const run = useRunDocument(review.requestKey, review.removeSent);
   const openLoop = useOpenLoop(orgSlug, plan.slug);
   const prompt = changeRequestText(review.review, questions, plan.currentVersion);
   const isTooLong = prompt.length > MAX_REQUEST_CHARS;
-  const requestChanges = () =>
+  const requestChanges = () => {
+    review.send(review.review);
     run.mutate(
       {
         documentId: plan.slug,
@@ -48,6 +49,7 @@ export function DecisionBar({
       },
       openLoop(),
     );
+  };
   const active = plan.loops.find(
     ({ command, status }) => CHANGING.includes(command) && isActive(status),
   );

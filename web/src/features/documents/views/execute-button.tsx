@@ -70,7 +70,7 @@ export function ExecutePlan({
   review: ReviewDraft;
 }) {
   const [confirming, setConfirming] = useState(false);
-  const run = useRunDocument(useRequestKey(draftPage(plan.id), "execute"), review.removeAnswers);
+  const run = useRunDocument(useRequestKey(draftPage(plan.id), "execute"), review.removeSent);
   const openLoop = useOpenLoop(orgSlug, plan.slug);
   const isExecuted = plan.loops.some(
     ({ command, status }) => command === "EXECUTE" && status === "COMPLETED",
@@ -82,6 +82,7 @@ export function ExecutePlan({
   usePageActions([{ label, run: () => setConfirming(true) }]);
   const execute = () => {
     setConfirming(false);
+    review.send({ ...review.review, comments: [] });
     const prompt = answersText(review.review, openQuestions(plan.content));
     run.mutate(
       {

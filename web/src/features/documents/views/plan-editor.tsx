@@ -44,7 +44,11 @@ export function PlanEditor({
     draft.discard();
     onClose();
   };
-  const save = useSaveVersion(id, discard);
+  const save = useSaveVersion(id, (saved, version) => {
+    if (saved === draft.value.text) discard();
+    // The person has typed since: that is the text of the next version.
+    else draft.change((value) => ({ ...value, base: version }));
+  });
   const isReplaced = base !== currentVersion;
   const isChanged = text !== content;
   return (

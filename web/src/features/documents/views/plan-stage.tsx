@@ -21,7 +21,6 @@ import { useReview } from "../model/use-review";
 import { useSentComments } from "../model/use-sent-comments";
 import { useVersions } from "../model/use-versions";
 import { documentVersionQuery, useRefreshAfterLoops } from "../queries";
-import { CommentAnswers } from "./comment-answers";
 import { CommentList } from "./comment-list";
 import { DecisionBar } from "./decision-bar";
 import { DocumentSkeleton } from "./document-skeleton";
@@ -31,6 +30,8 @@ import { QuestionFields } from "./question-fields";
 import { CompareSelect, VersionSelect } from "./version-select";
 
 const PlanEditor = lazyView(() => import("./plan-editor"), "PlanEditor");
+// Only a version that a request for changes created has answers.
+const CommentAnswers = lazyView(() => import("./comment-answers"), "CommentAnswers");
 const Comparison = lazyView(() => import("./comparison"), "Comparison");
 
 interface PlanStageProps {
@@ -153,7 +154,9 @@ function LoadedStage({ plan, orgSlug, aside }: PlanStageProps) {
             />
           )}
           {sent && (
-            <CommentAnswers comments={sent} content={shown.content} version={shown.version} />
+            <Suspense fallback={<Skeleton className="h-24" />}>
+              <CommentAnswers comments={sent} content={shown.content} version={shown.version} />
+            </Suspense>
           )}
           <JudgesView plan={plan} version={shown.version} />
           {aside}

@@ -31,6 +31,8 @@ export function AnswerForm({ loop, orgSlug }: { loop: LoopDetail; orgSlug: strin
             {...control}
             data-due
             rows={3}
+            // What is typed now would not be sent, and removed with the draft.
+            readOnly={resume.isPending}
             maxLength={100_000}
             value={answer.value}
             onChange={(event) => answer.change(() => event.target.value)}

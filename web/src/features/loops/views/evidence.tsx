@@ -57,11 +57,15 @@ function Evidence({ loop, request }: { loop: LoopDetail; request: ChangeRequestD
         <ResultList entries={entries} />
       ) : (
         <Panel>
-          <EmptyState
-            title={isActive(loop.status) ? "The execution is still running" : "No results"}
-          >
-            Tests and deliveries appear here when the execution has ended.
-          </EmptyState>
+          {isActive(loop.status) ? (
+            <EmptyState title="The execution is still running">
+              Tests and deliveries appear here when the execution has ended.
+            </EmptyState>
+          ) : (
+            <EmptyState title="No results">
+              The execution ended without tests or deliveries. Its output says why.
+            </EmptyState>
+          )}
         </Panel>
       )}
       <CodeJudges loop={loop} request={request} />

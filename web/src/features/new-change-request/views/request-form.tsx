@@ -176,6 +176,7 @@ export function RequestForm({
           value={value.prompt}
           onValue={(prompt) => change({ prompt })}
           error={isSubmitted ? promptProblem(value.prompt) : undefined}
+          isSending={start.isPending}
           files={files.value}
           onFiles={ticketDocument === undefined ? (next) => files.change(() => next) : undefined}
           machine={machine}

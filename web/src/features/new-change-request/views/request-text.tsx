@@ -25,6 +25,8 @@ interface RequestTextProps {
   onValue: (value: string) => void;
   error: string | undefined;
   files: RequestFile[];
+  /** Whether text and files are being sent, and cannot be changed. */
+  isSending: boolean;
   /** Undefined if files cannot be attached. */
   onFiles: ((files: RequestFile[]) => void) | undefined;
   machine: string | undefined;
@@ -37,6 +39,7 @@ export function RequestText({
   value,
   onValue,
   error,
+  isSending,
   files,
   onFiles,
   machine,
@@ -48,7 +51,7 @@ export function RequestText({
   const [isDropping, setIsDropping] = useState(false);
   const mentions = useMentions(machine, clone, value, onValue, textarea);
   const add = (added: readonly File[]) => {
-    if (!onFiles || added.length === 0) return;
+    if (!onFiles || isSending || added.length === 0) return;
     void addFiles(files, added).then((result) => {
       onFiles(result.files);
       setProblems(result.problems);
@@ -88,6 +91,7 @@ export function RequestText({
               // eslint-disable-next-line jsx-a11y/no-autofocus
               autoFocus
               rows={8}
+              readOnly={isSending}
               value={value}
               onChange={(event) => {
                 onValue(event.target.value);
@@ -116,7 +120,7 @@ export function RequestText({
           </div>
         )}
       </Field>
-      {onFiles && <Files files={files} onFiles={onFiles} onAdd={add} />}
+      {onFiles && <Files files={files} isSending={isSending} onFiles={onFiles} onAdd={add} />}
       {problems.length > 0 && (
         <div className="mt-2">
           <Notice
@@ -139,10 +143,12 @@ export function RequestText({
 
 function Files({
   files,
+  isSending,
   onFiles,
   onAdd,
 }: {
   files: RequestFile[];
+  isSending: boolean;
   onFiles: (files: RequestFile[]) => void;
   onAdd: (files: readonly File[]) => void;
 }) {
@@ -161,7 +167,7 @@ function Files({
           target.value = "";
         }}
       />
-      <Button size="sm" onClick={() => input.current?.click()}>
+      <Button size="sm" disabled={isSending} onClick={() => input.current?.click()}>
         <Paperclip aria-hidden />
         Attach files
       </Button>
@@ -184,6 +190,7 @@ function Files({
               <button
                 type="button"
                 aria-label={`Remove ${file.name}`}
+                disabled={isSending}
                 className="grid size-7 place-items-center rounded-md text-ink-3 hover:text-ink"
                 onClick={() => onFiles(files.filter(({ id }) => id !== file.id))}
               >

@@ -49,6 +49,7 @@ export function ReplyForm({
         id={id}
         dir="auto"
         rows={3}
+        readOnly={reply.isPending}
         // Not for a draft that the page displays again.
         // eslint-disable-next-line jsx-a11y/no-autofocus
         autoFocus={isOpened}
