@@ -13,12 +13,12 @@ const SHORT_COMMIT: usize = 8;
 #[serde(default)]
 pub struct ReviewStates {
     /// The last complete review of each branch, by `<branch>:<base>`.
-    pub reviews: BTreeMap<String, ReviewState>,
+    pub reviews: BTreeMap<String, CompletedReview>,
 }
 
 /// A complete review.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReviewState {
+pub struct CompletedReview {
     /// The reviewed commit.
     pub sha: String,
     /// Time of its end.
@@ -85,7 +85,7 @@ pub struct IncrementalDecision {
 /// Returns the message for the user if an incremental review is demanded and impossible.
 pub fn decide(
     extent: ReviewExtent,
-    last_review: Option<&ReviewState>,
+    last_review: Option<&CompletedReview>,
     tip: &str,
     limits: IncrementalLimits,
     last_commit: impl FnOnce(&str) -> LastCommit,
@@ -150,7 +150,7 @@ mod tests {
         has_state: bool,
         last: LastCommit,
     ) -> Result<(Option<String>, String), String> {
-        let state = ReviewState { sha: LAST.into(), completed_at: String::new(), success: true };
+        let state = CompletedReview { sha: LAST.into(), completed_at: String::new(), success: true };
         let decision = decide(
             extent,
             Some(&state).filter(|_| has_state),
@@ -193,7 +193,7 @@ mod tests {
         assert!(decided(SinceLastReview, false, few).unwrap_err().contains("no previous review"));
         assert!(decided(SinceLastReview, true, LastCommit::Unrelated).unwrap_err().contains("rebase"));
         assert_eq!(decided(SinceLastReview, true, LastCommit::Same), incremental);
-        let incomplete = ReviewState { sha: LAST.into(), completed_at: String::new(), success: false };
+        let incomplete = CompletedReview { sha: LAST.into(), completed_at: String::new(), success: false };
         let decision =
             decide(Automatic, Some(&incomplete), "tip", IncrementalLimits::default(), |_| few).unwrap();
         assert_eq!(decision, IncrementalDecision::full("no previous review"));

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use loopgate_code_review::diff::ReviewedChange;
 use loopgate_code_review::diff_data::DiffData;
 use loopgate_code_review::incremental::{
-    IncrementalDecision, IncrementalLimits, LastCommit, ReviewExtent, ReviewState, ReviewStates, decide,
+    CompletedReview, IncrementalDecision, IncrementalLimits, LastCommit, ReviewExtent, ReviewStates, decide,
 };
 use loopgate_home::{JsonFile, JsonFileError};
 
@@ -19,7 +19,7 @@ const OFF: &str = "0";
 
 /// Where a review is and whether it runs for a pull request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum ReviewMode {
+pub enum IncrementalMode {
     /// On a developer's machine.
     Local,
     /// In a job of the code host.
@@ -56,7 +56,7 @@ pub struct AutoIncrementalArgs {
     since_last_review: bool,
     /// Reviews for pull requests are never incremental
     #[arg(long, value_enum, default_value = "local")]
-    mode: ReviewMode,
+    mode: IncrementalMode,
     /// 0 reviews the whole change unless --since-last-review is there
     #[arg(long, env = "CR_AUTO_INCREMENTAL", default_value = "1", hide = true)]
     enabled: String,
@@ -98,7 +98,7 @@ impl StateArgs {
     }
 
     /// Returns the last review of the branch. A file that cannot be read contains none.
-    fn last_review(&self) -> Result<Option<ReviewState>, String> {
+    fn last_review(&self) -> Result<Option<CompletedReview>, String> {
         let states = self.file()?.read().unwrap_or_else(|error| {
             print_error(format!("Warning: the previous review is unknown: {error}"));
             None
@@ -141,12 +141,12 @@ impl AutoIncrementalArgs {
     fn excluded(&self) -> Option<&'static str> {
         let mut scope = self.original_scope.split_whitespace();
         match self.mode {
-            ReviewMode::Github => Some("reviews of pull requests"),
-            ReviewMode::Local if scope.clone().any(|part| matches!(part, "--cached" | "staged")) => {
+            IncrementalMode::Github => Some("reviews of pull requests"),
+            IncrementalMode::Local if scope.clone().any(|part| matches!(part, "--cached" | "staged")) => {
                 Some("staged changes")
             }
-            ReviewMode::Local if scope.any(|part| part == "--") => Some("selected files"),
-            ReviewMode::Local => None,
+            IncrementalMode::Local if scope.any(|part| part == "--") => Some("selected files"),
+            IncrementalMode::Local => None,
         }
     }
 }
@@ -188,7 +188,7 @@ impl ReviewStateWriteArgs {
         let sha = git
             .commit(&self.workdir, &self.sha)
             .ok_or_else(|| format!("{} is not a commit of this repository", self.sha))?;
-        let review = ReviewState { sha, completed_at: clock::now(), success: true };
+        let review = CompletedReview { sha, completed_at: clock::now(), success: true };
         let written = self.state.file()?.update(|document| {
             document.get_or_insert_default().reviews.insert(self.state.key.clone(), review.clone());
             Ok::<_, JsonFileError>(())

@@ -17,8 +17,8 @@ use loopgate_code_review::posting::{
 };
 use loopgate_home::{Overrides, SETTINGS_FILE, Sandbox, SettingsStore, default_data_dir};
 use loopgate_tools::code_host::{
-    ApiError, ApiRequest, CodeHost, NewReview, NewReviewComment, OwnReviews, PostedReview, PullNumber,
-    RateLimitWait,
+    ApiRequest, CodeHost, CodeHostApiError, NewReview, NewReviewComment, OwnReviews, PullNumber,
+    RateLimitWait, ReviewPlacement,
 };
 use loopgate_tools::git::Git;
 use loopgate_tools::programs::Programs;
@@ -200,12 +200,12 @@ async fn post(
         let review = review(number, findings.head_sha.clone(), plan);
         report.request = Some(review.request(repository));
         let outcome = match target.dry_run {
-            true => Ok(PostedReview::OnLines),
+            true => Ok(ReviewPlacement::OnLines),
             false => host.submit_review(repository, &review, &mut wait).await,
         };
         match outcome {
-            Ok(PostedReview::OnLines) => (report.posted, report.posted_in_text) = (comments, in_text),
-            Ok(PostedReview::AsText) => report.posted_in_text = comments + in_text,
+            Ok(ReviewPlacement::OnLines) => (report.posted, report.posted_in_text) = (comments, in_text),
+            Ok(ReviewPlacement::AsText) => report.posted_in_text = comments + in_text,
             Err(error) => {
                 print_error(format!("Warning: nothing was posted: {error}"));
                 report.failed = comments + in_text;
@@ -223,7 +223,7 @@ async fn state(
     repository: &RepoFullName,
     number: PullNumber,
     wait: &mut RateLimitWait,
-) -> Result<(PostedFindings, CommentableLines), ApiError> {
+) -> Result<(PostedFindings, CommentableLines), CodeHostApiError> {
     let OwnReviews { threads, reviews } = host.own_reviews(repository, number, wait).await?;
     let threads = threads.into_iter().map(|thread| PostedThread {
         path: thread.path,

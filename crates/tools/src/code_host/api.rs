@@ -37,7 +37,7 @@ pub struct ApiRequest {
 
 /// Why a request failed.
 #[derive(Debug, Error)]
-pub enum ApiError {
+pub enum CodeHostApiError {
     /// The code host rejected the request.
     #[error("the code host answered with HTTP {status}: {}", redact::message(message))]
     Status {
@@ -59,7 +59,7 @@ pub enum ApiError {
     Program(#[from] CodeHostError),
 }
 
-impl ApiError {
+impl CodeHostApiError {
     /// Returns a short name of the reason, for counts: a status, the type of a GraphQL error, or `timeout`, `unreadable`
     /// and `unavailable`.
     #[must_use]
@@ -145,20 +145,23 @@ impl CodeHost {
         &self,
         request: &ApiRequest,
         wait: &mut RateLimitWait,
-    ) -> Result<T, ApiError> {
+    ) -> Result<T, CodeHostApiError> {
         loop {
             let response = self.send(request).await?;
             if response.is_rate_limited() {
                 let requested = response.requested_wait(SystemTime::now());
                 let Some(wait) = wait.take(requested) else {
-                    return Err(ApiError::Status { status: 429, message: response.message() });
+                    return Err(CodeHostApiError::Status { status: 429, message: response.message() });
                 };
                 tracing::info!(seconds = wait.as_secs(), "waiting for the code host's rate limit");
                 tokio::time::sleep(wait).await;
                 continue;
             }
             if !(200..300).contains(&response.status) {
-                return Err(ApiError::Status { status: response.status, message: response.message() });
+                return Err(CodeHostApiError::Status {
+                    status: response.status,
+                    message: response.message(),
+                });
             }
             return serde_json::from_slice(&response.body).map_err(|error| {
                 tracing::debug!(%error, "code host returned an unexpected response");
@@ -173,12 +176,12 @@ impl CodeHost {
         query: &str,
         variables: Value,
         wait: &mut RateLimitWait,
-    ) -> Result<T, ApiError> {
+    ) -> Result<T, CodeHostApiError> {
         let body = serde_json::json!({"query": query, "variables": variables});
         let request = ApiRequest { method: "POST", path: "graphql".to_owned(), body: Some(body) };
         let answer: GraphQlAnswer = self.api(&request, wait).await?;
         if let Some(error) = answer.errors.into_iter().next() {
-            return Err(ApiError::Query { kind: error.kind, message: error.message });
+            return Err(CodeHostApiError::Query { kind: error.kind, message: error.message });
         }
         serde_json::from_value(answer.data).map_err(|error| {
             tracing::debug!(%error, "code host returned an unexpected response");

@@ -29,7 +29,7 @@ use std::time::Duration;
 use loopgate_api::ids::RepoFullName;
 use loopgate_home::{Program, Remotes, RepositoryError};
 
-pub use api::{ApiError, ApiRequest, RateLimitWait};
+pub use api::{ApiRequest, CodeHostApiError, RateLimitWait};
 pub use clone::CloneError;
 pub use comment::{CommentResult, CommentTarget, InlineComment, PostedComment, PullRequestReply};
 pub use comments::{Comment, CommentKind, Discussion};
@@ -42,7 +42,7 @@ pub use name::{PullNumber, origin_at_code_host};
 pub use new_review::{NewReview, NewReviewComment};
 pub use open::{OpenPullRequestError, OpenResult, Proposal};
 pub use pull_request::{NewPullRequest, PullRequest, parse_pull_request};
-pub use review_threads::{OwnReviews, OwnThread, PostedReview, PullRequestPatch};
+pub use review_threads::{OwnReviews, OwnThread, PullRequestPatch, ReviewPlacement};
 pub use reviews::{ReviewerVerdict, ReviewerVerdicts};
 
 use crate::git::{Git, GitError};

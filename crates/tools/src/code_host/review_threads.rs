@@ -5,7 +5,7 @@ use loopgate_api::ids::RepoFullName;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::api::{ApiError, ApiRequest, RateLimitWait};
+use super::api::{ApiRequest, CodeHostApiError, RateLimitWait};
 use super::new_review::{as_text, on_lines};
 use super::{CodeHost, CodeHostError, NewReview, PullNumber};
 
@@ -61,7 +61,7 @@ pub struct PullRequestPatch {
 
 /// How a review was posted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PostedReview {
+pub enum ReviewPlacement {
     /// With its comments on their lines.
     OnLines,
     /// With all comments in its text, because the code host rejected a line.
@@ -69,7 +69,7 @@ pub enum PostedReview {
 }
 
 #[derive(Deserialize)]
-struct Answer {
+struct ThreadsAnswer {
     repository: Option<ThreadsRepository>,
 }
 
@@ -82,7 +82,7 @@ struct ThreadsRepository {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ThreadsPull {
-    review_threads: ForwardPage<ThreadNode>,
+    review_threads: ForwardPage<OwnThreadNode>,
     reviews: ForwardPage<OwnNode>,
 }
 
@@ -102,7 +102,7 @@ struct ForwardPageInfo {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct ThreadNode {
+struct OwnThreadNode {
     id: String,
     is_resolved: bool,
     is_outdated: bool,
@@ -140,19 +140,19 @@ impl CodeHost {
     /// Returns the threads and reviews of the signed-in account on a pull request.
     ///
     /// # Errors
-    /// Fails with [`ApiError`], also for more pages than are read: an incomplete list would hide what was posted.
+    /// Fails with [`CodeHostApiError`], also for more pages than are read: an incomplete list would hide what was posted.
     pub async fn own_reviews(
         &self,
         repository: &RepoFullName,
         number: PullNumber,
         wait: &mut RateLimitWait,
-    ) -> Result<OwnReviews, ApiError> {
+    ) -> Result<OwnReviews, CodeHostApiError> {
         let mut own = OwnReviews::default();
         let (mut threads, mut reviews): (NextPage, NextPage) = (Some(None), Some(None));
         for _ in 0..MAX_PAGES {
             let variables = json!({"owner": repository.org(), "name": repository.name(), "number": number.get(),
                 "threads": threads.clone().flatten(), "reviews": reviews.clone().flatten()});
-            let answer: Answer = self.graphql_api(THREADS, variables, wait).await?;
+            let answer: ThreadsAnswer = self.graphql_api(THREADS, variables, wait).await?;
             let pull = answer.repository.and_then(|repository| repository.pull_request);
             let pull = pull.ok_or(CodeHostError::Unreadable)?;
             // A list that was read to its end is read again from its start, and ignored.
@@ -177,13 +177,13 @@ impl CodeHost {
     /// Returns the files of a pull request with their hunks.
     ///
     /// # Errors
-    /// Fails with [`ApiError`].
+    /// Fails with [`CodeHostApiError`].
     pub async fn pull_request_patches(
         &self,
         repository: &RepoFullName,
         number: PullNumber,
         wait: &mut RateLimitWait,
-    ) -> Result<Vec<PullRequestPatch>, ApiError> {
+    ) -> Result<Vec<PullRequestPatch>, CodeHostApiError> {
         let mut files = Vec::new();
         for page in 1..=MAX_PAGES {
             let path = format!("repos/{repository}/pulls/{number}/files?per_page={PAGE}&page={page}");
@@ -202,27 +202,34 @@ impl CodeHost {
     /// become part of the review's text.
     ///
     /// # Errors
-    /// Fails with [`ApiError`].
+    /// Fails with [`CodeHostApiError`].
     pub async fn submit_review(
         &self,
         repository: &RepoFullName,
         review: &NewReview,
         wait: &mut RateLimitWait,
-    ) -> Result<PostedReview, ApiError> {
+    ) -> Result<ReviewPlacement, CodeHostApiError> {
         match self.post_request(&review.request(repository), wait).await {
-            Err(ApiError::Status { status: 422, .. }) if !review.comments.is_empty() => {
+            Err(CodeHostApiError::Status { status: 422, .. }) if !review.comments.is_empty() => {
                 self.post_request(&request(repository, review, as_text(review)), wait).await?;
-                Ok(PostedReview::AsText)
+                Ok(ReviewPlacement::AsText)
             }
-            result => result.map(|()| PostedReview::OnLines),
+            result => result.map(|()| ReviewPlacement::OnLines),
         }
     }
 
-    async fn post_request(&self, request: &ApiRequest, wait: &mut RateLimitWait) -> Result<(), ApiError> {
+    async fn post_request(
+        &self,
+        request: &ApiRequest,
+        wait: &mut RateLimitWait,
+    ) -> Result<(), CodeHostApiError> {
         let created: Value = self.api(request, wait).await?;
         // After a redirect, the HTTP client repeats a POST as a GET, whose response is the existing list.
         if created.is_array() {
-            return Err(ApiError::Status { status: 301, message: "the repository has moved".to_owned() });
+            return Err(CodeHostApiError::Status {
+                status: 301,
+                message: "the repository has moved".to_owned(),
+            });
         }
         Ok(())
     }
@@ -230,8 +237,8 @@ impl CodeHost {
     /// Resolves a thread.
     ///
     /// # Errors
-    /// Fails with [`ApiError`].
-    pub async fn resolve_thread(&self, id: &str, wait: &mut RateLimitWait) -> Result<(), ApiError> {
+    /// Fails with [`CodeHostApiError`].
+    pub async fn resolve_thread(&self, id: &str, wait: &mut RateLimitWait) -> Result<(), CodeHostApiError> {
         self.graphql_api(RESOLVE, json!({"thread": id}), wait).await.map(|_: Value| ())
     }
 }
@@ -250,7 +257,7 @@ fn request(repository: &RepoFullName, review: &NewReview, body: Value) -> ApiReq
 }
 
 impl OwnThread {
-    fn new(thread: ThreadNode) -> Option<Self> {
+    fn new(thread: OwnThreadNode) -> Option<Self> {
         let mut comments = thread.comments.nodes.into_iter().flatten();
         let first = comments.next().filter(|first| first.viewer_did_author)?;
         Some(Self {
