@@ -62,7 +62,7 @@ pub(crate) struct HostHandle {
     remotes: GitRemotes,
     file: Option<PathBuf>,
     calls: Mutex<Vec<Call>>,
-    faults: Mutex<Vec<(HostFault, Vec<(HeaderName, HeaderValue)>)>>,
+    faults: Mutex<Vec<InjectedFault>>,
     app: Mutex<Option<HostedApp>>,
     /// Incremented on each change and each call; waiting tests subscribe to it.
     changes: watch::Sender<u64>,
@@ -86,6 +86,13 @@ pub struct HostFault {
     pub message: String,
     /// Number of calls that fail; `None` fails all.
     pub times: Option<u32>,
+}
+
+/// An error response with an additional header.
+#[derive(Debug, Clone)]
+struct InjectedFault {
+    fault: HostFault,
+    header: Option<(HeaderName, HeaderValue)>,
 }
 
 /// A pull request, with access to its commits and files in git.
@@ -356,13 +363,13 @@ impl TestCodeHost {
 
     /// Injects an error response for matching calls.
     pub fn fail(&self, fault: HostFault) {
-        lock(&self.host.faults).push((fault, Vec::new()));
+        lock(&self.host.faults).push(InjectedFault { fault, header: None });
     }
 
     /// Injects an error response with a header, such as `Retry-After`.
     pub fn fail_with_header(&self, fault: HostFault, name: &'static str, value: &'static str) {
-        let header = (HeaderName::from_static(name), HeaderValue::from_static(value));
-        lock(&self.host.faults).push((fault, vec![header]));
+        let header = Some((HeaderName::from_static(name), HeaderValue::from_static(value)));
+        lock(&self.host.faults).push(InjectedFault { fault, header });
     }
 
     /// Marks the thread that a comment on a line begins as outdated, as a change of its line does.
@@ -450,14 +457,15 @@ impl HostHandle {
         result
     }
 
-    fn record_call(&self, method: &str, what: &str) -> Option<(HostFault, Vec<(HeaderName, HeaderValue)>)> {
+    fn record_call(&self, method: &str, what: &str) -> Option<InjectedFault> {
         lock(&self.calls).push(Call { method: method.to_owned(), what: what.to_owned() });
         self.changes.send_modify(|version| *version += 1);
         // A fault without remaining uses is skipped, so that the next matching one applies.
         let mut faults = lock(&self.faults);
-        let found =
-            faults.iter_mut().find(|(fault, _)| what.contains(&fault.on) && fault.times != Some(0))?;
-        found.0.times = found.0.times.map(|times| times - 1);
+        let is_next =
+            |next: &&mut InjectedFault| what.contains(&next.fault.on) && next.fault.times != Some(0);
+        let found = faults.iter_mut().find(is_next)?;
+        found.fault.times = found.fault.times.map(|times| times - 1);
         Some(found.clone())
     }
 }
@@ -476,10 +484,10 @@ async fn receive(Shared(host): Shared<Arc<HostHandle>>, request: Request, next: 
         return (StatusCode::UNAUTHORIZED, axum::Json(body)).into_response();
     }
     let mut response = match host.record_call(parts.method.as_str(), &what) {
-        Some((fault, headers)) => {
+        Some(InjectedFault { fault, header }) => {
             let status = StatusCode::from_u16(fault.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
             let mut response = (status, axum::Json(json!({"message": fault.message}))).into_response();
-            response.headers_mut().extend(headers);
+            response.headers_mut().extend(header);
             response
         }
         None => match host.read(|state| rest::redirect_renamed(state, &parts)) {
