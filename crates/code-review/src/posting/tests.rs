@@ -92,11 +92,11 @@ fn finding_is_posted_once_and_another_one_on_its_line_is_posted() {
     let reworded = finding(3, "Error", "[P1] Sum is wrong for all negative numbers");
     let moved = finding(4, "Bug", "[P0] The sum  is wrong for negative numbers");
     let other = finding(2, "Security", "[P1] Input is not validated");
-    let next = plan(&[first.clone(), reworded, moved, other.clone()], &known);
+    let next = plan(&[first.clone(), reworded, moved, other], &known);
     assert_eq!((next.existing, next.comments.len()), (3, 1));
     assert!(next.comments[0].body.contains("Input is not validated"));
     // Equal findings at two places are two findings.
-    let twice = [first.clone(), finding(4, "Bug", "[P1] The sum is wrong for negative numbers")];
+    let twice = [first, finding(4, "Bug", "[P1] The sum is wrong for negative numbers")];
     let both = plan(&twice, &PostedFindings::default());
     assert_eq!(both.comments.len(), 2);
     assert_eq!(plan(&twice, &posted(&both)).existing, 2);
