@@ -6,13 +6,14 @@
 use std::collections::HashMap;
 
 use loopgate_api::generated_files::{GeneratedKind, generated_kind};
+use loopgate_api::git_quoting::quoted_name;
 use loopgate_api::held_back::generated_directory;
 use thiserror::Error;
 
 /// First words of the header of a file.
 const FILE_HEADER: &[u8] = b"diff --git ";
 /// First characters of the header of a hunk.
-const HUNK_HEADER: &[u8] = b"@@ ";
+pub(crate) const HUNK_HEADER: &[u8] = b"@@ ";
 /// Line in place of the patch of a file with conflicts.
 const UNMERGED: &[u8] = b"* Unmerged path ";
 /// Mode of an object that does not exist.
@@ -417,10 +418,10 @@ fn read_hunk<'a>(input: &mut Input<'a>, file: &mut ReviewedFile<'a>) -> Result<(
 }
 
 /// First line and number of lines.
-type HunkSide = (u64, u64);
+pub(crate) type HunkSide = (u64, u64);
 
 /// Parses `@@ -<line>[,<count>] +<line>[,<count>] @@`, possibly with text after it.
-fn hunk_header(line: &[u8]) -> Option<(HunkSide, HunkSide)> {
+pub(crate) fn hunk_header(line: &[u8]) -> Option<(HunkSide, HunkSide)> {
     let mut parts = line.splitn(5, |byte| *byte == b' ');
     let (at, old, new, end) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
     let side = |text: &[u8], sign: &str| {
@@ -438,30 +439,10 @@ fn hunk_header(line: &[u8]) -> Option<(HunkSide, HunkSide)> {
 fn has_header(file: &ReviewedFile<'_>, line: &[u8]) -> bool {
     let old = file.from.unwrap_or(file.path);
     [true, false].iter().any(|quotes_high| {
-        let names = [quoted("a/", old, *quotes_high), b" ".to_vec(), quoted("b/", file.path, *quotes_high)];
+        let names =
+            [quoted_name("a/", old, *quotes_high), b" ".to_vec(), quoted_name("b/", file.path, *quotes_high)];
         line.strip_prefix(FILE_HEADER) == Some(names.concat().as_slice())
     })
-}
-
-/// Quotes a name as git does.
-fn quoted(prefix: &str, name: &[u8], quotes_high: bool) -> Vec<u8> {
-    let mut text = prefix.as_bytes().to_vec();
-    for byte in name {
-        match byte {
-            b'"' | b'\\' => text.extend([b'\\', *byte]),
-            0x07 => text.extend(b"\\a"),
-            0x08 => text.extend(b"\\b"),
-            b'\t' => text.extend(b"\\t"),
-            b'\n' => text.extend(b"\\n"),
-            0x0b => text.extend(b"\\v"),
-            0x0c => text.extend(b"\\f"),
-            b'\r' => text.extend(b"\\r"),
-            0x20..=0x7e => text.push(*byte),
-            0x80.. if !quotes_high => text.push(*byte),
-            _ => text.extend(format!("\\{byte:03o}").bytes()),
-        }
-    }
-    if text.len() == prefix.len() + name.len() { text } else { [b"\"", text.as_slice(), b"\""].concat() }
 }
 
 #[cfg(test)]

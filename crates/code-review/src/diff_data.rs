@@ -95,6 +95,26 @@ impl DiffData {
         self.file_loc.get(path).copied().unwrap_or_default().total()
     }
 
+    /// Returns the change of some of its files.
+    #[must_use]
+    pub fn with_files(&self, paths: &BTreeSet<&str>) -> Self {
+        fn part<T: Clone>(all: &BTreeMap<String, T>, paths: &BTreeSet<&str>) -> BTreeMap<String, T> {
+            let is_part = |(path, _): &(&String, &T)| paths.contains(path.as_str());
+            all.iter().filter(is_part).map(|(path, value)| (path.clone(), value.clone())).collect()
+        }
+        let files_to_review: Vec<String> =
+            self.files_to_review.iter().filter(|path| paths.contains(path.as_str())).cloned().collect();
+        Self {
+            total_loc: files_to_review.iter().map(|path| self.line_count(path)).sum(),
+            files_to_review,
+            file_statuses: part(&self.file_statuses, paths),
+            file_loc: part(&self.file_loc, paths),
+            changed_ranges: part(&self.changed_ranges, paths),
+            patch_lines: part(&self.patch_lines, paths),
+            file_kinds: part(&self.file_kinds, paths),
+        }
+    }
+
     /// Returns what a file contains. Without an entry, its name decides.
     #[must_use]
     pub fn kind(&self, path: &str) -> FileKind {

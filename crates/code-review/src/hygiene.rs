@@ -23,6 +23,7 @@ use loopgate_api::redact;
 use crate::diff::FileKind;
 use crate::diff_data::{ChangeStatus, DiffData, PatchLines};
 use crate::finding::{Finding, IssueSeverity};
+use crate::partition::is_test_path;
 use added_text::AddedText;
 use allow::AllowComments;
 
@@ -31,7 +32,23 @@ const PRIORITY: u8 = 1;
 /// Characters of a line that a finding quotes.
 const MAX_SNIPPET: usize = 200;
 /// Directories whose files are examples, with paths and passwords that are not real.
-const EXAMPLE_DIRECTORIES: [&str; 6] = ["test", "tests", "__tests__", "fixtures", "examples", "docs"];
+const EXAMPLE_DIRECTORIES: [&str; 12] = [
+    "__fixtures__",
+    "__mocks__",
+    "__tests__",
+    "benches",
+    "docs",
+    "e2e",
+    "examples",
+    "fixtures",
+    "spec",
+    "test",
+    "testdata",
+    "tests",
+];
+/// Extensions of compiled languages, whose source files contain no settings: their names say what the code is about.
+const COMPILED_EXTENSIONS: [&str; 16] =
+    ["c", "cc", "cpp", "cs", "cxx", "go", "h", "hpp", "java", "kt", "kts", "m", "mm", "rs", "scala", "swift"];
 const PROSE_EXTENSIONS: [&str; 2] = ["md", "txt"];
 const HIGH_EXTENSIONS: [&str; 9] = ["json", "ts", "tsx", "js", "jsx", "py", "env", "pem", "key"];
 /// Ends and beginning of the names of files for one machine.
@@ -183,6 +200,7 @@ pub fn check_change(data: &DiffData, ignored: &BTreeSet<String>) -> Vec<Finding>
             severity: severity(path),
             text: AddedText::new(&lines.added_lines),
             allowed: AllowComments::of(lines),
+            tests_from: rust_tests(path, lines),
             findings: Vec::new(),
         };
         file.check_name(ignored.contains(path));
@@ -204,6 +222,8 @@ struct FileCheck<'a> {
     severity: Option<IssueSeverity>,
     text: AddedText,
     allowed: AllowComments,
+    /// First line of the tests at the end of the file.
+    tests_from: Option<u64>,
     findings: Vec<(u64, HygieneCheck, Finding)>,
 }
 
@@ -220,7 +240,10 @@ impl FileCheck<'_> {
         }
         // Deliveries hold files with these names back everywhere.
         let held_back = is_secret_name(self.path).then_some(IssueSeverity::Medium);
-        if let Some(severity) = self.severity.clone().or(held_back).filter(|_| is_sensitive_name(self.path)) {
+        let has_settings =
+            !extension(self.path).is_some_and(|name| COMPILED_EXTENSIONS.contains(&name.as_str()));
+        let is_sensitive = is_sensitive_name(self.path) && (has_settings || held_back.is_some());
+        if let Some(severity) = self.severity.clone().or(held_back).filter(|_| is_sensitive) {
             self.report_file(HygieneCheck::SensitiveFile, severity, line);
         }
     }
@@ -228,20 +251,21 @@ impl FileCheck<'_> {
     fn check_paths(&mut self) {
         let Some(severity) = self.severity.clone() else { return };
         for (at, check) in paths::find(&self.text) {
+            if self.is_test(at) {
+                break;
+            }
             self.report_line(check, severity.clone(), at, None);
         }
     }
 
     /// Returns the lines with keys, also with allowed ones.
     fn check_keys(&mut self) -> BTreeSet<u64> {
-        let severity = match self.severity {
-            Some(_) => IssueSeverity::High,
-            None => IssueSeverity::Medium,
-        };
         let mut lines = BTreeSet::new();
         for key in redact::keys(self.text.as_str()) {
             lines.insert(self.text.line_number(key.start));
-            self.report_line(HygieneCheck::KeyMaterial, severity.clone(), key.start, None);
+            let is_example = self.severity.is_none() || self.is_test(key.start);
+            let severity = if is_example { IssueSeverity::Medium } else { IssueSeverity::High };
+            self.report_line(HygieneCheck::KeyMaterial, severity, key.start, None);
         }
         lines
     }
@@ -250,10 +274,15 @@ impl FileCheck<'_> {
         let is_written = matches!(self.kind, FileKind::Source | FileKind::Link | FileKind::Binary);
         let Some(severity) = self.severity.clone().filter(|_| is_written) else { return };
         for value in secrets::find(self.path, &self.text) {
-            if !key_lines.contains(&self.text.line_number(value.start)) {
+            if !key_lines.contains(&self.text.line_number(value.start)) && !self.is_test(value.start) {
                 self.report_line(HygieneCheck::Secret, severity.clone(), value.start, Some(value.end));
             }
         }
+    }
+
+    /// Returns whether the line at a byte offset belongs to the tests at the end of the file.
+    fn is_test(&self, at: usize) -> bool {
+        self.tests_from.is_some_and(|first| self.text.line_number(at) >= first)
     }
 
     fn report_file(&mut self, check: HygieneCheck, severity: IssueSeverity, line: u64) {
@@ -319,11 +348,40 @@ fn severity(path: &str) -> Option<IssueSeverity> {
     let extension = extension(path);
     let has =
         |extensions: &[&str]| extension.as_deref().is_some_and(|extension| extensions.contains(&extension));
-    if path.split('/').any(|name| EXAMPLE_DIRECTORIES.contains(&name)) || has(&PROSE_EXTENSIONS) {
+    if path.split('/').any(|name| EXAMPLE_DIRECTORIES.contains(&name))
+        || has(&PROSE_EXTENSIONS)
+        || is_test_name(path)
+    {
         return None;
     }
     let is_high = has(&HIGH_EXTENSIONS) || base_name(path).starts_with(".env") || !path.contains('/');
     Some(if is_high { IssueSeverity::High } else { IssueSeverity::Medium })
+}
+
+/// Returns whether a file has a name for tests, as the languages' tools require it: `a.test.ts`, `a_test.go`, `test_a.py`,
+/// `tests.rs`.
+fn is_test_name(path: &str) -> bool {
+    let stem = base_name(path).split('.').next().unwrap_or_default();
+    is_test_path(path)
+        || ["conftest", "test", "tests"].contains(&stem)
+        || stem.starts_with("test_")
+        || ["_test", "_tests", "_spec"].iter().any(|end| stem.ends_with(end))
+}
+
+/// Returns the first line of the module with the tests of a Rust file, which by convention is its end. Known only if the
+/// change contains the line.
+fn rust_tests(path: &str, lines: &PatchLines) -> Option<u64> {
+    if !path.ends_with(".rs") {
+        return None;
+    }
+    let line = |number| lines.added_lines.get(&number).or_else(|| lines.context_lines.get(&number));
+    let is_start = |number: &u64| {
+        let next = number.checked_add(1).and_then(line);
+        next.is_some_and(|next| next.starts_with("mod ") && next.contains('{'))
+    };
+    let numbers = lines.added_lines.iter().chain(&lines.context_lines);
+    let attributes = numbers.filter(|(_, text)| text.trim_end() == "#[cfg(test)]").map(|(number, _)| *number);
+    attributes.filter(is_start).min()
 }
 
 /// Returns whether a file with this name is for one machine, so that git should ignore it.

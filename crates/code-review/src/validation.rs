@@ -10,13 +10,13 @@ use crate::diff_data::{ChangeStatus, DiffData, LineRange};
 use crate::finding::{Finding, FindingLocation, FindingSide, IssueSeverity};
 
 /// Largest distance of a finding from a changed line, and of two findings about the same place.
-const MAX_DISTANCE: u64 = 3;
+pub(crate) const MAX_DISTANCE: u64 = 3;
 /// Largest number of a priority whose findings may be far from the change.
 const MAX_DISTANT_PRIORITY: u8 = 1;
 /// Findings with a lower confidence are discarded, at every priority.
 const MIN_CONFIDENCE: f64 = 0.5;
 /// Findings whose issues are more similar than this report the same defect.
-const SAME_ISSUE: f64 = 0.6;
+pub(crate) const SAME_ISSUE: f64 = 0.6;
 
 /// Result of a validation.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -55,7 +55,8 @@ pub use sandbox::{
 };
 pub use sessions::{Session, SessionNote, Sessions};
 pub use settings::{
-    AgentProgram, LogFormat, Overrides, Settings, SettingsError, SettingsStore, WorktreeRetention,
+    AgentProgram, LogFormat, Overrides, SETTINGS_FILE, Settings, SettingsError, SettingsStore,
+    WorktreeRetention,
 };
 pub use trust::{TrustStore, TrustedRepository, trust_command};
 pub use watches::{EventKind, EventsLost, WatchEvent, WatchId, WatchLimits, WatchMask, Watches};

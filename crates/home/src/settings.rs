@@ -23,6 +23,9 @@ use crate::path_resolution::expand_home;
 use crate::program::{Program, ProgramPath};
 use crate::{files, normalize_origin};
 
+/// Name of the settings file in the data directory.
+pub const SETTINGS_FILE: &str = "settings.toml";
+
 /// User-configurable settings. Missing members have defaults.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]

@@ -5,13 +5,11 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use loopgate_home::{
-    Credentials, DataDir, DataDirError, Overrides, Repos, Sandbox, Settings, SettingsStore, normalize_origin,
+    Credentials, DataDir, DataDirError, Overrides, Repos, SETTINGS_FILE, Sandbox, Settings, SettingsStore,
+    normalize_origin,
 };
 
 use crate::args::{CommonArgs, DesktopArgs};
-
-/// Name of the settings file in the data directory.
-pub const SETTINGS_FILE: &str = "settings.toml";
 
 /// The open data directory, and the services on its files that several components share.
 pub struct DesktopHome {

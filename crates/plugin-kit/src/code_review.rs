@@ -1,7 +1,10 @@
 //! `loopgate code-review …`: the steps of a code review that need no model.
 
+mod cache;
 mod change;
 mod hygiene;
+mod incremental;
+mod posting;
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -46,6 +49,26 @@ pub enum CodeReviewCommand {
     Route(RouteArgs),
     /// Divide a change among reviewers
     Partition(PartitionArgs),
+    /// Print and create the directory of the repository's cache of findings
+    FinalizeCache(cache::FinalizeCacheArgs),
+    /// Look up findings about files whose change was reviewed before
+    CacheCheck(cache::CacheCheckArgs),
+    /// Store the findings about the reviewed files
+    CacheUpdate(cache::CacheUpdateArgs),
+    /// Decide whether only the commits since the last review are reviewed
+    AutoIncremental(incremental::AutoIncrementalArgs),
+    /// Print the last complete review of a branch
+    ReviewStateRead(incremental::ReviewStateReadArgs),
+    /// Record a complete review of a branch
+    ReviewStateWrite(incremental::ReviewStateWriteArgs),
+    /// Post findings on a pull request, in one review and each only once
+    ///
+    /// Requires the code host's program, gh. Exits with 0 also if the code host rejects the review; the output counts it.
+    PostComments(posting::PostCommentsArgs),
+    /// Resolve threads about findings that no longer apply
+    ///
+    /// Threads of other accounts, and those in which another account has written, are left alone.
+    ResolveThreads(posting::ResolveThreadsArgs),
 }
 
 /// Arguments of `code-review parse-diff`.
@@ -118,6 +141,14 @@ impl CodeReviewCommand {
             Self::Validate(args) => validate_findings(&args),
             Self::Verdict(args) => write_verdict(&args.validate_output),
             Self::Route(args) => route_change(&args),
+            Self::FinalizeCache(args) => args.run(),
+            Self::CacheCheck(args) => args.run(),
+            Self::CacheUpdate(args) => args.run(),
+            Self::AutoIncremental(args) => args.run(),
+            Self::ReviewStateRead(args) => args.run(),
+            Self::ReviewStateWrite(args) => args.run(),
+            Self::PostComments(args) => args.run(),
+            Self::ResolveThreads(args) => args.run(),
             Self::Partition(args) => read(&args.diff_data).and_then(|data: DiffData| {
                 let PartitionArgs { loc_budget: lines, max_files: files, max_bha_agents: partitions, .. } =
                     args;

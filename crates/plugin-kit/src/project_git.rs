@@ -393,18 +393,20 @@ impl<'a> ProjectGit<'a> {
     /// Returns the commit with which a review compares the working tree: that at which HEAD left a base, or the base
     /// itself if both have no common history. A name that is unknown here is looked up at `origin`.
     pub async fn review_base(&self, base: &str) -> Option<String> {
-        // Git would take it for an option.
-        if base.starts_with('-') {
-            return None;
-        }
-        let resolve = async |name: String| {
-            self.query(&["rev-parse", "--verify", "--quiet", &format!("{name}^{{commit}}")]).await
-        };
-        let commit = match resolve(base.to_owned()).await {
+        let commit = match self.commit(base).await {
             Some(commit) => commit,
-            None => resolve(format!("refs/remotes/origin/{base}")).await?,
+            None => self.commit(&format!("refs/remotes/origin/{base}")).await?,
         };
         Some(self.query(&["merge-base", &commit, "HEAD"]).await.unwrap_or(commit))
+    }
+
+    /// Returns the full hash of the commit that a name refers to.
+    pub async fn commit(&self, name: &str) -> Option<String> {
+        // Git would take it for an option.
+        if name.starts_with('-') {
+            return None;
+        }
+        self.query(&["rev-parse", "--verify", "--quiet", &format!("{name}^{{commit}}")]).await
     }
 
     /// Returns git's list of changed files, their numbers of lines, and the patch with `context` unchanged lines around
@@ -561,6 +563,14 @@ impl BlockingGit {
 
     pub fn review_base(&self, dir: &Path, base: &str) -> Option<String> {
         self.runtime.block_on(self.at(dir).review_base(base))
+    }
+
+    pub fn commit(&self, dir: &Path, name: &str) -> Option<String> {
+        self.runtime.block_on(self.at(dir).commit(name))
+    }
+
+    pub fn contains(&self, dir: &Path, reference: &str, commit: &str) -> bool {
+        self.runtime.block_on(self.at(dir).contains(reference, commit))
     }
 
     pub fn change_output(&self, dir: &Path, from: &str, side: &ChangeSide, context: u32) -> Option<Vec<u8>> {

@@ -177,6 +177,20 @@ impl GitRemotes {
         git(&self.bare(full_name), &["diff", "-M", &format!("{base}...{head}"), "--"])
     }
 
+    /// Returns the hunks of a file in that diff; `None` for a binary file.
+    pub fn hunks(
+        &self,
+        full_name: &str,
+        base: &str,
+        head: &str,
+        path: &str,
+    ) -> anyhow::Result<Option<String>> {
+        let range = format!("{base}...{head}");
+        let args = ["--literal-pathspecs", "diff", "--no-renames", &range, "--", path];
+        let patch = git(&self.bare(full_name), &args)?;
+        Ok(patch.find("\n@@ ").map(|at| patch[at + 1..].trim_end().to_owned()))
+    }
+
     /// Returns whether a branch can be merged into another one without conflicts.
     #[must_use]
     pub fn merges_cleanly(&self, full_name: &str, base: &str, head: &str) -> bool {

@@ -159,7 +159,9 @@ pub(super) fn apply(text: &str) -> Cow<'_, str> {
 
 /// Returns whether a rule matches a key that is recognizable by its format alone and is not a placeholder.
 pub(super) fn finds_key(text: &str) -> bool {
-    key_rules(text).any(|rule| rule.find_iter(text).any(|key| is_random(key.as_str())))
+    key_rules(text).any(|rule| {
+        rule.find_iter(text).any(|key| is_random(key.as_str()) && !is_part_of_data(text, &key.range()))
+    })
 }
 
 /// Returns the byte ranges of the keys that [`finds_key`] detects, in the order of the text.
@@ -171,7 +173,10 @@ pub(super) fn keys(text: &str) -> Vec<Range<usize>> {
         // no other beginning, so that parts with one beginning each bound the time for text with many of them.
         for part in parts(text) {
             for rule in &rules {
-                let found = rule.find_iter(&text[part.clone()]).filter(|key| is_random(key.as_str()));
+                let part_text = &text[part.clone()];
+                let is_key =
+                    |key: &Match<'_>| is_random(key.as_str()) && !is_part_of_data(part_text, &key.range());
+                let found = rule.find_iter(part_text).filter(is_key);
                 // Some rules match the character before the key, which may be a line break.
                 let start = |key: &Match<'_>| key.end() - key.as_str().trim_start().len();
                 keys.extend(found.map(|key| part.start + start(&key)..part.start + key.end()));
@@ -220,6 +225,15 @@ fn is_random(word: &str) -> bool {
         && characters.iter().any(char::is_ascii_digit)
         // AWS documentation uses keys such as AKIAIOSFODNN7EXAMPLE.
         && !word.to_ascii_uppercase().contains("EXAMPLE")
+}
+
+/// Returns whether a match is a part of base64-encoded data, in which short formats occur by chance.
+fn is_part_of_data(text: &str, key: &Range<usize>) -> bool {
+    const MIN_DATA: usize = 100;
+    let is_base64 = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
+    let bytes = text.as_bytes();
+    bytes[..key.start].iter().rev().take(MIN_DATA).take_while(is_base64).count() == MIN_DATA
+        || bytes[key.end..].iter().take(MIN_DATA).take_while(is_base64).count() == MIN_DATA
 }
 
 /// Applies all matching rules once; returns `None` when the text is unchanged.

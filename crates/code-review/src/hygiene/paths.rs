@@ -16,7 +16,8 @@ const PACKAGES: &str = "node_modules";
 /// Start of a URL of a local file, before its path.
 const FILE_URL: &str = "file://";
 /// Starts of lines that contain only a comment.
-const COMMENTS: [&str; 11] = ["//", "/*", "* ", "*/", "# ", "-- ", "; ", "<!--", "\"\"\"", "'''", "%% "];
+const COMMENTS: [&str; 12] =
+    ["//", "/*", "* ", "** ", "*/", "# ", "-- ", "; ", "<!--", "\"\"\"", "'''", "%% "];
 
 /// The beginnings of all paths.
 static START: LazyLock<Regex> = constant_regex!(r"/home/|/Users/|/github/workspace/|[A-Z]:\\");
@@ -24,6 +25,10 @@ static CI: LazyLock<Regex> = constant_regex!(r"^(?:/home/runner/|/github/workspa
 // A single word after `/home/` is more often a page than a user.
 static MACHINE: LazyLock<Regex> =
     constant_regex!(r"^(?:/home/\w[\w.-]*/[\w.]|/Users/\w|[A-Z]:\\{1,2}[\w.][\w. -])");
+/// Directories that are the same on every machine with Windows, and the one that browsers show instead of the real one.
+static SYSTEM: LazyLock<Regex> = constant_regex!(
+    r"(?i)^[A-Z]:\\{1,2}(?:Windows|Program Files(?: \(x86\))?|ProgramData|fakepath)(?:[^\w.-]|$)"
+);
 /// Code before a path that makes it the path of a page or of a request.
 static ROUTE: LazyLock<Regex> = constant_regex!(
     r#"(?ix)(?:
@@ -53,7 +58,7 @@ pub fn find(text: &AddedText) -> Vec<(usize, HygieneCheck)> {
             line.has_ci = true;
             found.push((at, HygieneCheck::CiArtifact));
         }
-        if line.may_leak && MACHINE.is_match(rest) && !is_route(before) {
+        if line.may_leak && MACHINE.is_match(rest) && !SYSTEM.is_match(rest) && !is_route(before) {
             line.may_leak = false;
             found.push((at, HygieneCheck::PathLeakage));
         }

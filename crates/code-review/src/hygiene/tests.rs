@@ -60,6 +60,16 @@ fn path_of_a_ci_machine_is_reported_in_source_code_only() {
     assert_eq!(found("docs/a.md", &lines), []);
     assert_eq!(found("src/a.rs", &["x /github/workspace/a"]), expected(&[("MEDIUM", "ci-artifact", 1)]));
     assert_eq!(found("a.rs", &["x /github/workspace/a"]), expected(&[("HIGH", "ci-artifact", 1)]));
+    for path in [
+        "src/a/tests.rs",
+        "src/a_test.go",
+        "src/test_a.py",
+        "src/a.spec.ts",
+        "benches/a.rs",
+        "src/testdata/a.js",
+    ] {
+        assert_eq!(found(path, &lines), [], "{path}");
+    }
     for path in
         ["tests/a.py", "src/__tests__/a.ts", "fixtures/a.json", "examples/a.js", "a/docs/b.ts", "NOTES.txt"]
     {
@@ -87,6 +97,7 @@ fn absolute_paths_are_reported_and_urls_are_not() {
         "#!/home/sam/bin/python",
         "let dir = \"C:\\\\Users\\\\sam\";",
         "dir = 'D:\\work\\shop'",
+        "dir = 'C:\\WindowsShop\\x'",
     ] {
         assert_eq!(checks("src/a.rs", &[line]), ["path-leakage"], "{line}");
     }
@@ -105,6 +116,10 @@ fn absolute_paths_are_reported_and_urls_are_not() {
         " * The directory, for instance /Users/sam.",
         "# e.g. /home/sam/project",
         "at run (/home/sam/app/node_modules/x/y.js)",
+        "** a file such as file:///home/sam/data.db",
+        "let root = env(\"SystemRoot\") || \"C:\\\\Windows\";",
+        "run('C:\\Program Files (x86)\\Editor\\editor.exe')",
+        "input.value === \"C:\\\\fakepath\\\\\" + name",
         "println!(\"TOTAL:\\n\")",
         "label = \"Y:\\n\"",
         "~/home/sam/x",
@@ -149,6 +164,13 @@ fn files_with_names_for_secrets_are_reported() {
     lines.added_lines = BTreeMap::from([(7, "a = 1".to_owned()), (9, "b = 2".to_owned())]);
     assert_eq!(found_in(&changed), expected(&[("HIGH", "sensitive-file", 7)]));
     assert_eq!(found("src/secretary.ts", &["a"]), []);
+    // Source code of compiled languages contains no settings.
+    for path in ["src/secrets.rs", "src/secret_store.go", "Credentials.java"] {
+        assert_eq!(found(path, &["a"]), [], "{path}");
+    }
+    for path in ["src/secrets.ts", "src/secrets.py", "src/secrets.yaml"] {
+        assert_eq!(found(path, &["a"]).len(), 1, "{path}");
+    }
     // Deliveries hold these names back everywhere.
     assert_eq!(found("tests/id_rsa", &["a"]), expected(&[("MEDIUM", "sensitive-file", 1)]));
     assert_eq!(found("tests/server.pem", &["a"]), []);
@@ -219,6 +241,40 @@ fn generated_values_of_secret_names_are_reported() {
 }
 
 #[test]
+fn tests_at_the_end_of_a_rust_file_are_examples() {
+    let token = token();
+    let value = "password = \"q7Bx2Kd9Lm4Zt8Wp3\"";
+    let key = format!("call(\"{token}\");");
+    let path = "open(\"/home/sam/x\")";
+    let code = [path, value, &key];
+    let tests = ["#[cfg(test)]", "mod tests {", path, value, &key];
+    let all: Vec<&str> = code.into_iter().chain(tests).collect();
+    assert_eq!(
+        found("src/a.rs", &all),
+        expected(&[
+            ("MEDIUM", "path-leakage", 1),
+            ("MEDIUM", "secret", 2),
+            ("HIGH", "key-material", 3),
+            ("MEDIUM", "key-material", 8),
+        ])
+    );
+    // An attribute of something else, and another language.
+    for (path, second) in [("src/a.rs", "mod tests;"), ("src/a.rs", "fn a() {"), ("src/a.c", "mod tests {")] {
+        assert_eq!(checks(path, &["#[cfg(test)]", second, code[0]]), ["path-leakage"], "{path} {second}");
+    }
+}
+
+#[test]
+fn token_within_encoded_data_is_no_token() {
+    let token = token();
+    let data = "QUJDZGVm0123".repeat(20);
+    assert_eq!(checks("src/a.ts", &[&format!("x = \"{data}/{token}\"")]), [""; 0]);
+    assert_eq!(checks("src/a.ts", &[&format!("x = \"{token}+{data}\"")]), [""; 0]);
+    assert_eq!(checks("src/a.ts", &[&format!("x = \"{}/{token}\"", &data[..60])]), ["key-material"]);
+    assert!(!redact::holds_key(&format!("{data}/{token}")));
+}
+
+#[test]
 fn comment_with_a_reason_allows_a_finding() {
     let path = "const a = '/Users/sam';";
     let with = |comment: &str| format!("{path} // {comment}");
@@ -233,7 +289,7 @@ fn comment_with_a_reason_allows_a_finding() {
     // A comment at the end of a line belongs to that line.
     assert_eq!(checks("src/a.ts", &[&with("loopgate: allow path-leakage - image"), path]), ["path-leakage"]);
     assert_eq!(
-        checks("src/secrets.rs", &["x", "// loopgate: allow sensitive-file — reads a store"]),
+        checks("src/secrets.ts", &["x", "// loopgate: allow sensitive-file — reads a store"]),
         [""; 0]
     );
     // An unchanged comment above a changed line.

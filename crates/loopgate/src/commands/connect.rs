@@ -5,11 +5,11 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use clap::Args;
-use loopgate_home::{Credentials, Overrides, SettingsStore, normalize_origin};
+use loopgate_home::{Credentials, Overrides, SETTINGS_FILE, SettingsStore, normalize_origin};
 use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::args::CommonArgs;
-use crate::home::{SETTINGS_FILE, open_dir};
+use crate::home::open_dir;
 use crate::{commands, onboarding};
 
 /// Connect this desktop to your team's control plane.

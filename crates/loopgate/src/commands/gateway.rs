@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
+use loopgate_home::SETTINGS_FILE;
 
 use crate::args::{CommonArgs, DesktopArgs};
 use crate::banner::{self, ReadyFile};
 use crate::desktop::Desktop;
-use crate::home::{DesktopHome, SETTINGS_FILE, open_dir, stored_settings};
+use crate::home::{DesktopHome, open_dir, stored_settings};
 use crate::shutdown::Shutdown;
 use crate::{commands, sandbox_choice};
 

@@ -11,14 +11,13 @@ use clap::builder::NonEmptyStringValueParser;
 use loopgate_api::shell::quoted;
 use loopgate_evidence::test_command;
 use loopgate_home::files::create_private_dir;
-use loopgate_home::{Directory, Overrides, Sandbox, SettingsStore, TrustStore, trust_command};
+use loopgate_home::{Directory, Overrides, SETTINGS_FILE, Sandbox, SettingsStore, TrustStore, trust_command};
 use loopgate_tools::git::{ExecutableContent, Git, GitError, instruction_part};
 use loopgate_tools::instructions::Instructions;
 use loopgate_tools::programs::Programs;
 use owo_colors::OwoColorize as _;
 
 use crate::args::HomeArgs;
-use crate::home::SETTINGS_FILE;
 use crate::{commands, terminal};
 
 /// Bytes of an instruction file that are shown; the assistant warns far below.

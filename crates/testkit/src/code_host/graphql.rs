@@ -138,6 +138,7 @@ impl GraphView<'_> {
             "addComment" => self.add_comment(input),
             "addPullRequestReview" => self.add_review(input),
             "addPullRequestReviewThreadReply" => self.reply(input),
+            "resolveReviewThread" => self.resolve(input),
             "closePullRequest" => self.set_state(input, PullState::Closed),
             "reopenPullRequest" => self.set_state(input, PullState::Open),
             "mergePullRequest" => self.set_state(input, PullState::Merged),
@@ -236,17 +237,28 @@ impl GraphView<'_> {
         Ok(json!({"clientMutationId": null}))
     }
 
-    fn reply(&mut self, input: &Value) -> Result<Value, GraphError> {
-        let thread = string(&input["pullRequestReviewThreadId"]);
+    /// Returns the repository, the pull request and the first comment of a thread.
+    fn thread(&self, id: &Value) -> Result<(String, u64, u64), GraphError> {
+        let thread = string(id);
         // A thread's id is derived from the id of its first comment.
         let root: u64 = thread.trim_start_matches("PRRT_").parse().unwrap_or(0);
         let pull = self.state.repositories.iter().find_map(|(full_name, repository)| {
             let has_thread = |pull: &&HostedPull| pull.inline.iter().any(|comment| comment.id == root);
-            repository.pulls.iter().find(has_thread).map(|pull| (full_name.clone(), pull.number))
+            repository.pulls.iter().find(has_thread).map(|pull| (full_name.clone(), pull.number, root))
         });
-        let (full_name, number) = pull.ok_or_else(|| {
+        pull.ok_or_else(|| {
             GraphError::not_found(format!("Could not resolve to a node with the id '{thread}'"))
-        })?;
+        })
+    }
+
+    fn resolve(&mut self, input: &Value) -> Result<Value, GraphError> {
+        let (full_name, number, root) = self.thread(&input["threadId"])?;
+        self.change(&full_name, number, |pull| pull.resolved.push(root))?;
+        Ok(json!({"thread": {"id": input["threadId"], "isResolved": true}}))
+    }
+
+    fn reply(&mut self, input: &Value) -> Result<Value, GraphError> {
+        let (full_name, number, root) = self.thread(&input["pullRequestReviewThreadId"])?;
         let author = self.state.viewer.clone();
         let new = NewInline {
             author,

@@ -23,7 +23,7 @@ use anyhow::{Context as _, bail};
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State as Shared};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::post;
@@ -62,7 +62,7 @@ pub(crate) struct HostHandle {
     remotes: GitRemotes,
     file: Option<PathBuf>,
     calls: Mutex<Vec<Call>>,
-    faults: Mutex<Vec<HostFault>>,
+    faults: Mutex<Vec<InjectedFault>>,
     app: Mutex<Option<HostedApp>>,
     /// Incremented on each change and each call; waiting tests subscribe to it.
     changes: watch::Sender<u64>,
@@ -86,6 +86,13 @@ pub struct HostFault {
     pub message: String,
     /// Number of calls that fail; `None` fails all.
     pub times: Option<u32>,
+}
+
+/// An error response with an additional header.
+#[derive(Debug, Clone)]
+struct InjectedFault {
+    fault: HostFault,
+    header: Option<(HeaderName, HeaderValue)>,
 }
 
 /// A pull request, with access to its commits and files in git.
@@ -311,6 +318,25 @@ impl TestCodeHost {
         self.host.write(|state| state.inline(full_name, number, new))
     }
 
+    /// Adds a reply to a comment on a line. Returns its id.
+    #[must_use]
+    pub fn answer(
+        &self,
+        full_name: &str,
+        number: u64,
+        author: &str,
+        comment: u64,
+        body: &str,
+    ) -> Option<u64> {
+        let new = state::NewInline {
+            author: author.to_owned(),
+            body: body.to_owned(),
+            in_reply_to: Some(comment),
+            ..state::NewInline::default()
+        };
+        self.host.write(|state| state.inline(full_name, number, new))
+    }
+
     /// Replaces the check runs of a pull request: names, and conclusions such as `FAILURE`, or `None` while they run.
     pub fn set_checks(&self, full_name: &str, number: u64, checks: &[(&str, Option<&str>)]) {
         let check = |(name, conclusion): &(&str, Option<&str>)| HostedCheck {
@@ -337,7 +363,27 @@ impl TestCodeHost {
 
     /// Injects an error response for matching calls.
     pub fn fail(&self, fault: HostFault) {
-        lock(&self.host.faults).push(fault);
+        lock(&self.host.faults).push(InjectedFault { fault, header: None });
+    }
+
+    /// Injects an error response with a header, such as `Retry-After`.
+    pub fn fail_with_header(&self, fault: HostFault, name: &'static str, value: &'static str) {
+        let header = Some((HeaderName::from_static(name), HeaderValue::from_static(value)));
+        lock(&self.host.faults).push(InjectedFault { fault, header });
+    }
+
+    /// Marks the thread that a comment on a line begins as outdated, as a change of its line does.
+    pub fn mark_outdated(&self, full_name: &str, number: u64, comment: u64) {
+        self.host.write(|state| state.pull_mut(full_name, number).map(|pull| pull.outdated.push(comment)));
+    }
+
+    /// Replaces the text of a comment on a line, as its author and maintainers can.
+    pub fn edit_line_comment(&self, full_name: &str, number: u64, comment: u64, body: &str) {
+        self.host.write(|state| {
+            let pull = state.pull_mut(full_name, number)?;
+            body.clone_into(&mut pull.inline.iter_mut().find(|other| other.id == comment)?.body);
+            Some(())
+        });
     }
 
     /// Removes all injected errors.
@@ -411,14 +457,16 @@ impl HostHandle {
         result
     }
 
-    fn record_call(&self, method: &str, what: &str) -> Option<HostFault> {
+    fn record_call(&self, method: &str, what: &str) -> Option<InjectedFault> {
         lock(&self.calls).push(Call { method: method.to_owned(), what: what.to_owned() });
         self.changes.send_modify(|version| *version += 1);
         // A fault without remaining uses is skipped, so that the next matching one applies.
         let mut faults = lock(&self.faults);
-        let fault = faults.iter_mut().find(|fault| what.contains(&fault.on) && fault.times != Some(0))?;
-        fault.times = fault.times.map(|times| times - 1);
-        Some(fault.clone())
+        let is_next =
+            |next: &&mut InjectedFault| what.contains(&next.fault.on) && next.fault.times != Some(0);
+        let found = faults.iter_mut().find(is_next)?;
+        found.fault.times = found.fault.times.map(|times| times - 1);
+        Some(found.clone())
     }
 }
 
@@ -436,9 +484,11 @@ async fn receive(Shared(host): Shared<Arc<HostHandle>>, request: Request, next: 
         return (StatusCode::UNAUTHORIZED, axum::Json(body)).into_response();
     }
     let mut response = match host.record_call(parts.method.as_str(), &what) {
-        Some(fault) => {
+        Some(InjectedFault { fault, header }) => {
             let status = StatusCode::from_u16(fault.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-            (status, axum::Json(json!({"message": fault.message}))).into_response()
+            let mut response = (status, axum::Json(json!({"message": fault.message}))).into_response();
+            response.headers_mut().extend(header);
+            response
         }
         None => match host.read(|state| rest::redirect_renamed(state, &parts)) {
             Some(redirect) => redirect,

@@ -272,7 +272,7 @@ pub(super) mod graphql {
                     .map(|comment| inline(pull_url, viewer, comment))
                     .collect();
                 json!({"__typename": "PullRequestReviewThread", "id": format!("PRRT_{}", root.id),
-                       "isResolved": pull.resolved.contains(&root.id), "isOutdated": false, "path": root.path, "line": root.line,
+                       "isResolved": pull.resolved.contains(&root.id), "isOutdated": pull.outdated.contains(&root.id), "path": root.path, "line": root.line,
                        "comments": comments})
             })
             .collect()

@@ -244,8 +244,17 @@ async fn files(
     Path((owner, name, number)): PullPath,
     page: Paging,
 ) -> RestResult {
-    let facts = facts(&host, &format!("{owner}/{name}"), number)?;
-    Ok(paginate(facts.files.iter().map(rest::file).collect(), &page))
+    let full_name = format!("{owner}/{name}");
+    let facts = facts(&host, &full_name, number)?;
+    let row = |file: &crate::git::FileChange| {
+        let mut row = rest::file(file);
+        // Absent for a binary file.
+        if let Some(patch) = hunks(&host, &full_name, number, &file.path) {
+            row["patch"] = patch.into();
+        }
+        row
+    };
+    Ok(paginate(facts.files.iter().map(row).collect(), &page))
 }
 
 async fn commits(
@@ -317,6 +326,13 @@ async fn create_review(
     if comments.iter().any(|comment| !facts.files.iter().any(|file| file.path == text(comment, "path"))) {
         return Err(invalid("pull_request_review_thread.path is invalid"));
     }
+    let is_in_diff = |comment: &Value| {
+        hunks(&host, &full_name, number, &text(comment, "path"))
+            .is_some_and(|hunks| contains(&hunks, comment))
+    };
+    if !comments.iter().all(is_in_diff) {
+        return Err(invalid("pull_request_review_thread.line must be part of the diff"));
+    }
     let verdict = match body["event"].as_str() {
         Some("APPROVE") => "APPROVED",
         Some("REQUEST_CHANGES") => "CHANGES_REQUESTED",
@@ -324,13 +340,15 @@ async fn create_review(
     };
     host.write(|state| {
         let viewer = state.viewer.clone();
-        state.review(&full_name, number, &viewer, verdict, &text(&body, "body")).ok_or_else(not_found)?;
+        let review =
+            state.review(&full_name, number, &viewer, verdict, &text(&body, "body")).ok_or_else(not_found)?;
         for comment in &comments {
             let new = NewInline {
                 author: viewer.clone(),
                 body: text(comment, "body"),
                 path: text(comment, "path"),
                 line: comment["line"].as_u64(),
+                review: Some(review),
                 ..NewInline::default()
             };
             state.inline(&full_name, number, new).ok_or_else(not_found)?;
@@ -407,6 +425,27 @@ fn facts(host: &HostHandle, full_name: &str, number: u64) -> Result<GitFacts, Re
         state.pull(full_name, number).map(|pull| GitFacts::read(&host.remotes, full_name, pull))
     })
     .ok_or_else(not_found)
+}
+
+/// Returns the hunks of a file of a pull request.
+fn hunks(host: &HostHandle, full_name: &str, number: u64, path: &str) -> Option<String> {
+    let (base, head) = host.read(|state| {
+        let pull = state.pull(full_name, number)?;
+        Some((pull.base_ref().to_owned(), pull.head_ref(&host.remotes, full_name).ok()?))
+    })?;
+    host.remotes.hunks(full_name, &base, &head, path).ok().flatten()
+}
+
+/// Returns whether hunks contain the line of a comment on its side.
+fn contains(hunks: &str, comment: &Value) -> bool {
+    let Some(line) = comment["line"].as_u64() else { return false };
+    let sign = if comment["side"] == "LEFT" { '-' } else { '+' };
+    hunks.lines().filter(|line| line.starts_with("@@ ")).any(|header| {
+        let side = header.split(' ').find_map(|part| part.strip_prefix(sign)).unwrap_or_default();
+        let (first, count) = side.split_once(',').unwrap_or((side, "1"));
+        let (first, count): (u64, u64) = (first.parse().unwrap_or(0), count.parse().unwrap_or(0));
+        (first..first + count).contains(&line)
+    })
 }
 
 fn pull_row(host: &HostHandle, full_name: &str, pull: &HostedPull) -> Value {

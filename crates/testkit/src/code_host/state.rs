@@ -112,6 +112,9 @@ pub struct HostedPull {
     /// Ids of the first comments of resolved threads.
     #[serde(default)]
     pub resolved: Vec<u64>,
+    /// Ids of the first comments of threads whose lines a later commit changed.
+    #[serde(default)]
+    pub outdated: Vec<u64>,
     /// Checks of the head commit, whichever it is.
     #[serde(default)]
     pub checks: Vec<HostedCheck>,
@@ -244,6 +247,7 @@ impl HostState {
             reviews: Vec::new(),
             inline: Vec::new(),
             resolved: Vec::new(),
+            outdated: Vec::new(),
             checks: Vec::new(),
             merged_into: None,
             created_at: now.clone(),

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use loopgate_api::ids::RepoFullName;
+use loopgate_api::markdown::code_span;
 use regex::Regex;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -186,8 +187,8 @@ fn targets(comment: &InlineComment) -> Vec<(CommentTarget, Value)> {
 /// Returns the text for an inline comment that is posted in the conversation.
 fn text_with_location(comment: &InlineComment) -> String {
     match (&comment.path, comment.line) {
-        (Some(path), Some(line)) => format!("On `{path}`, line {line}:\n\n{}", comment.body),
-        (Some(path), None) => format!("On `{path}`:\n\n{}", comment.body),
+        (Some(path), Some(line)) => format!("On {}, line {line}:\n\n{}", code_span(path), comment.body),
+        (Some(path), None) => format!("On {}:\n\n{}", code_span(path), comment.body),
         (None, _) => comment.body.clone(),
     }
 }

@@ -3,6 +3,7 @@
 //! Runs the user's program without a shell, without a terminal, and with prompts disabled. Its output is
 //! redacted before it is shown. Contains no logic of loops.
 
+mod api;
 mod clone;
 mod comment;
 mod comments;
@@ -17,6 +18,7 @@ mod new_review;
 mod open;
 mod permission;
 mod pull_request;
+mod review_threads;
 mod reviews;
 mod standing;
 
@@ -27,6 +29,7 @@ use std::time::Duration;
 use loopgate_api::ids::RepoFullName;
 use loopgate_home::{Program, Remotes, RepositoryError};
 
+pub use api::{ApiRequest, CodeHostApiError, RateLimitWait};
 pub use clone::CloneError;
 pub use comment::{CommentResult, CommentTarget, InlineComment, PostedComment, PullRequestReply};
 pub use comments::{Comment, CommentKind, Discussion};
@@ -39,6 +42,7 @@ pub use name::{PullNumber, origin_at_code_host};
 pub use new_review::{NewReview, NewReviewComment};
 pub use open::{OpenPullRequestError, OpenResult, Proposal};
 pub use pull_request::{NewPullRequest, PullRequest, parse_pull_request};
+pub use review_threads::{OwnReviews, OwnThread, PullRequestPatch, ReviewPlacement};
 pub use reviews::{ReviewerVerdict, ReviewerVerdicts};
 
 use crate::git::{Git, GitError};

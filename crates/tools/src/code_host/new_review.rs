@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use loopgate_api::ids::RepoFullName;
+use loopgate_api::markdown::code_span;
 use loopgate_api::review_comments::CommentSide;
 use serde_json::{Value, json};
 
@@ -62,7 +63,7 @@ impl CodeHost {
 
 /// Returns the request with comments on lines. The API has no comments on whole files in a review, so that these are in the
 /// text.
-fn on_lines(review: &NewReview) -> Value {
+pub(super) fn on_lines(review: &NewReview) -> Value {
     let comment = |comment: &NewReviewComment| {
         let (side, from, to) = comment.lines?;
         let side = match side {
@@ -81,7 +82,7 @@ fn on_lines(review: &NewReview) -> Value {
     request(review, text(&review.body, on_files), comments)
 }
 
-fn as_text(review: &NewReview) -> Value {
+pub(super) fn as_text(review: &NewReview) -> Value {
     request(review, text(&review.body, &review.comments), Vec::new())
 }
 
@@ -96,11 +97,11 @@ fn request(review: &NewReview, body: String, comments: Vec<Value>) -> Value {
 /// Returns the text of a review followed by comments with their places.
 fn text<'a>(body: &str, comments: impl IntoIterator<Item = &'a NewReviewComment>) -> String {
     let place = |comment: &NewReviewComment| match comment.lines {
-        None => format!("`{}`", comment.path),
+        None => code_span(&comment.path),
         Some((side, from, to)) => {
             let lines = if from < to { format!("lines {from} to {to}") } else { format!("line {to}") };
             let before = if side == CommentSide::Old { " before the change" } else { "" };
-            format!("`{}`, {lines}{before}", comment.path)
+            format!("{}, {lines}{before}", code_span(&comment.path))
         }
     };
     let comments = comments.into_iter().map(|comment| format!("On {}:\n\n{}", place(comment), comment.body));

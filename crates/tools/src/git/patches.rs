@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use loopgate_api::git_quoting::quoted_name;
+
 use super::changes::WORK;
 use super::comparison::{ChangeRange, Pathspec, RawChange, parse_comparison};
 use super::{Git, GitError};
@@ -100,28 +102,8 @@ fn sections(patch: &[u8]) -> Vec<&[u8]> {
 /// Returns the first line of the patch of a file.
 fn header(change: &RawChange) -> Vec<u8> {
     let old = change.from.as_ref().unwrap_or(&change.path);
-    let names = [quoted("a/", old), b" ".to_vec(), quoted("b/", &change.path)].concat();
+    let names = [quoted_name("a/", old, true), b" ".to_vec(), quoted_name("b/", &change.path, true)].concat();
     [HEADER.as_bytes(), &names, b"\n"].concat()
-}
-
-/// Quotes a name as git does with `core.quotePath`.
-fn quoted(prefix: &str, name: &[u8]) -> Vec<u8> {
-    let mut text = prefix.as_bytes().to_vec();
-    for byte in name {
-        match byte {
-            b'"' | b'\\' => text.extend([b'\\', *byte]),
-            0x07 => text.extend(b"\\a"),
-            0x08 => text.extend(b"\\b"),
-            b'\t' => text.extend(b"\\t"),
-            b'\n' => text.extend(b"\\n"),
-            0x0b => text.extend(b"\\v"),
-            0x0c => text.extend(b"\\f"),
-            b'\r' => text.extend(b"\\r"),
-            0x20..=0x7e => text.push(*byte),
-            _ => text.extend(format!("\\{byte:03o}").bytes()),
-        }
-    }
-    if text.len() == prefix.len() + name.len() { text } else { [b"\"", text.as_slice(), b"\""].concat() }
 }
 
 fn within_limit(mut patches: Vec<FilePatch>) -> Patches {
@@ -162,12 +144,6 @@ mod tests {
         assert_eq!(files[0].patch, "");
         assert_eq!(files[1].patch, "diff --git a/b b/b\n@@ -1 +1 @@\n-diff --git a/a b/a\n+x\n");
         assert_eq!(files[2].patch, "diff --git a/c b/c\nold\ndiff --git a/c b/c\nnew\n");
-    }
-
-    #[test]
-    fn names_are_quoted_as_git_quotes_them() {
-        assert_eq!(quoted("a/", b"plain name"), b"a/plain name");
-        assert_eq!(quoted("b/", b"new\nfile \"q\"\\\xff\x01"), br#""b/new\nfile \"q\"\\\377\001""#);
     }
 
     #[test]

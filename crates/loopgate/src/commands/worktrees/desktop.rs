@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context as _, ensure};
 use clap::Args;
 use loopgate_gateway::CONTROL_SOCKET;
-use loopgate_home::{Credentials, DataDir, Overrides, Repos, Sandbox, SettingsStore};
+use loopgate_home::{Credentials, DataDir, Overrides, Repos, SETTINGS_FILE, Sandbox, SettingsStore};
 use loopgate_runtime::{Runtime, RuntimeConfig, RuntimeTiming};
 use loopgate_tools::programs::Programs;
 use serde::de::DeserializeOwned;
@@ -16,7 +16,6 @@ use serde_json::Value;
 use crate::args::HomeArgs;
 use crate::commands;
 use crate::control_client::ControlClient;
-use crate::home::SETTINGS_FILE;
 
 /// Timeout of measuring and of removing worktrees: both walk whole directory trees.
 const WALK_TIMEOUT: Duration = Duration::from_secs(600);
