@@ -6,7 +6,7 @@ mod call_text;
 mod isolated_assistant;
 mod pool;
 
-pub use answer_store::{AnswerStore, prompt_key};
+pub use answer_store::{PromptAnswers, prompt_key};
 pub use call_text::{MAX_ANSWER, correction, data_mark, mark_data, without_fence};
-pub use isolated_assistant::{IsolatedAssistant, LimitWait, ModelRequest, SharedPart};
+pub use isolated_assistant::{IsolatedAssistant, LimitWait, ModelQuestion, SharedPart};
 pub use pool::{CallOutcome, CallPool, CallResult, NextStep, PooledCall, RejectedAnswer};

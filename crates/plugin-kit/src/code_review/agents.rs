@@ -9,8 +9,8 @@ use serde_json::json;
 
 use super::session::ReviewSession;
 use crate::model_calls::{
-    AnswerStore, CallOutcome, CallPool, CallResult, IsolatedAssistant, MAX_ANSWER, ModelRequest, NextStep,
-    PooledCall, RejectedAnswer, SharedPart, correction, prompt_key,
+    CallOutcome, CallPool, CallResult, IsolatedAssistant, MAX_ANSWER, ModelQuestion, NextStep, PooledCall,
+    PromptAnswers, RejectedAnswer, SharedPart, correction, prompt_key,
 };
 
 /// Model of a call that replaces a failed one.
@@ -71,7 +71,7 @@ pub struct AgentCost {
 pub struct ReviewAgents<'a> {
     pub assistant: IsolatedAssistant,
     pub session: &'a ReviewSession,
-    store: AnswerStore,
+    store: PromptAnswers,
     limit: Option<Usd>,
     costs: BTreeMap<String, AgentCost>,
     /// Cost of this run.
@@ -93,7 +93,7 @@ impl<'a> ReviewAgents<'a> {
     /// `limit`: what the session may cost in all its runs.
     pub fn new(assistant: IsolatedAssistant, session: &'a ReviewSession, limit: Option<Usd>) -> Self {
         let costs = session.read_json(COSTS).unwrap_or_default();
-        let store = AnswerStore::in_directory(session.directory());
+        let store = PromptAnswers::in_directory(session.directory());
         Self { assistant, session, store, limit, costs, spent: Usd::default() }
     }
 
@@ -146,7 +146,7 @@ impl<'a> ReviewAgents<'a> {
             });
             let text = corrected.as_deref().unwrap_or(&call.request);
             assistant
-                .ask(ModelRequest { model: &call.model, shared_part: &call.shared_part.part, text }, share)
+                .ask(ModelQuestion { model: &call.model, shared_part: &call.shared_part.part, text }, share)
         };
         let (store, session) = (&self.store, self.session);
         let (costs, spent) = (&mut self.costs, &mut self.spent);
@@ -182,7 +182,7 @@ struct Asking<F> {
 
 impl<F: Fn(&str, &str) -> Result<String, String>> Asking<F> {
     /// Stores an answer, or asks once more.
-    fn finish(&mut self, store: &AnswerStore, call: AgentCall, result: CallResult) -> NextStep<AgentCall> {
+    fn finish(&mut self, store: &PromptAnswers, call: AgentCall, result: CallResult) -> NextStep<AgentCall> {
         let (text, fault) = match result.outcome {
             CallOutcome::Answer(text) => match (self.check)(&call.name, &text) {
                 Ok(answer) => {
@@ -216,7 +216,7 @@ impl<F: Fn(&str, &str) -> Result<String, String>> Asking<F> {
         NextStep::Correct(AgentCall { rejected, is_second: true, ..call })
     }
 
-    fn give_up(&mut self, store: &AnswerStore, call: AgentCall, reason: String) -> NextStep<AgentCall> {
+    fn give_up(&mut self, store: &PromptAnswers, call: AgentCall, reason: String) -> NextStep<AgentCall> {
         store.store_failure(&call.name, &json!({"error": reason}).to_string());
         self.answers.insert(call.name, Err(reason));
         NextStep::Continue

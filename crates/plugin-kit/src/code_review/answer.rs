@@ -3,7 +3,7 @@
 use loopgate_code_review::finding::{Finding, FindingSide, IssueSeverity};
 use serde::Deserialize;
 
-use super::reviewers::Reviewer;
+use super::reviewers::ChangeReviewer;
 use crate::model_calls::without_fence;
 
 /// Characters of a title.
@@ -14,7 +14,7 @@ const MIN_PREMISE_CONFIDENCE: f64 = 0.7;
 /// An answer as it is written. Exactly one member must be present.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ReviewAnswer {
+struct ReviewerAnswer {
     findings: Option<Vec<AnsweredFinding>>,
     error: Option<String>,
 }
@@ -41,27 +41,31 @@ struct AnsweredFinding {
 ///
 /// # Errors
 /// Returns the reason for which the answer cannot be used, for the model.
-pub fn parse(text: &str, reviewer: &Reviewer) -> Result<Vec<Finding>, String> {
-    let answer: ReviewAnswer =
+pub fn parse(text: &str, reviewer: &ChangeReviewer) -> Result<Vec<Finding>, String> {
+    let answer: ReviewerAnswer =
         serde_json::from_str(without_fence(text)).map_err(|error| match error.classify() {
             serde_json::error::Category::Data => format!("the answer is not valid: {error}"),
             _ => format!("the answer is no JSON: {error}"),
         })?;
     match answer {
-        ReviewAnswer { findings: Some(findings), error: None } => findings
+        ReviewerAnswer { findings: Some(findings), error: None } => findings
             .into_iter()
             .enumerate()
             .filter_map(|(index, finding)| checked(finding, index + 1, reviewer).transpose())
             .collect(),
-        ReviewAnswer { findings: None, error: Some(error) } => {
+        ReviewerAnswer { findings: None, error: Some(error) } => {
             Err(format!("the answer reports an error: {error}"))
         }
-        ReviewAnswer { .. } => Err("the answer must have the member findings".to_owned()),
+        ReviewerAnswer { .. } => Err("the answer must have the member findings".to_owned()),
     }
 }
 
 /// Returns a finding in the form of the review; `None` for one about the purpose of the change that is not sure enough.
-fn checked(finding: AnsweredFinding, number: usize, reviewer: &Reviewer) -> Result<Option<Finding>, String> {
+fn checked(
+    finding: AnsweredFinding,
+    number: usize,
+    reviewer: &ChangeReviewer,
+) -> Result<Option<Finding>, String> {
     let severity = IssueSeverity::from(finding.severity.clone());
     if !matches!(severity, IssueSeverity::Blocking | IssueSeverity::High | IssueSeverity::Medium) {
         return Err(format!(
@@ -120,8 +124,8 @@ mod tests {
 
     use super::*;
 
-    fn reviewer() -> Reviewer {
-        Reviewer {
+    fn reviewer() -> ChangeReviewer {
+        ChangeReviewer {
             id: "premise".to_owned(),
             model: "sonnet".to_owned(),
             categories: vec!["Premise"],

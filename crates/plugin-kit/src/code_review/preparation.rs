@@ -52,7 +52,7 @@ pub struct PreparedReview {
 pub fn prepare(
     dir: &Path,
     requested: &RequestedChange,
-    wishes: Option<String>,
+    considerations: Option<String>,
 ) -> Result<PreparedReview, String> {
     let git = BlockingGit::new()?;
     let root = change::root(&git, dir)?;
@@ -73,7 +73,7 @@ pub fn prepare(
     let route = route(&reviewed, &gates, intent);
     let critics = base.critics(&route.domain_critics, &mut warnings);
     let instructions = base.instructions(&reviewed);
-    let material = ReviewMaterial { instructions, critics, intent: description, wishes };
+    let material = ReviewMaterial { instructions, critics, intent: description, considerations };
     Ok(PreparedReview { root, scope, data, reviewed, hygiene, intent, route, material, warnings })
 }
 

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::agents::AgentCost;
 use super::preparation::PreparedReview;
-use super::reviewers::Reviewer;
+use super::reviewers::ChangeReviewer;
 use super::run::{EndedReview, ReviewOutcome, sent};
 use super::session::{ReviewSession, ReviewSessionId};
 
@@ -22,16 +22,16 @@ use super::session::{ReviewSession, ReviewSessionId};
 const MAX_DISCARDED: usize = 20;
 
 /// What a report is about.
-pub struct ReviewReport<'a> {
+pub struct ReviewSummary<'a> {
     pub prepared: &'a PreparedReview,
     pub session: &'a ReviewSession,
-    pub reviewers: &'a [Reviewer],
+    pub reviewers: &'a [ChangeReviewer],
     pub validation: &'a Validation,
     /// What was not reviewed, with the reasons.
     pub unreviewed: &'a [String],
 }
 
-impl ReviewReport<'_> {
+impl ReviewSummary<'_> {
     /// Writes the report.
     pub fn text(&self, footer: &str) -> String {
         let Self { prepared, session, validation, .. } = self;

@@ -30,7 +30,7 @@ const CRITIC_CATEGORY: &str = "Domain";
 
 /// A reviewer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reviewer {
+pub struct ChangeReviewer {
     /// Name of its answer in the session directory, without `agent_`.
     pub id: String,
     pub model: String,
@@ -54,8 +54,8 @@ pub struct ReviewMaterial {
     /// Prompts of critics by name.
     pub critics: BTreeMap<String, String>,
     pub intent: IntentContext,
-    /// What the person who asked for the review wants to be considered.
-    pub wishes: Option<String>,
+    /// What the person who requested the review wants to be considered.
+    pub considerations: Option<String>,
 }
 
 /// The prompts of a review.
@@ -65,7 +65,7 @@ pub struct ReviewPrompts {
     pub shared: String,
     /// First part of the prompts of reviewers of the whole change.
     pub whole_change: String,
-    pub reviewers: Vec<Reviewer>,
+    pub reviewers: Vec<ChangeReviewer>,
     /// Files whose changed lines did not fit into a prompt.
     pub left_out: Vec<String>,
     /// Marks all data of the review.
@@ -130,11 +130,9 @@ impl ReviewMaterial {
         if !description.is_empty() {
             documents.push(("description by the author of the change".to_owned(), description));
         }
-        documents.extend(
-            self.wishes
-                .iter()
-                .map(|text| ("wishes of the person who asked for this review".to_owned(), text.clone())),
-        );
+        documents.extend(self.considerations.iter().map(|text| {
+            ("what the person who requested this review wants to be considered".to_owned(), text.clone())
+        }));
         let files = data.files_to_review.iter().map(|path| {
             let count = data.file_loc.get(path).copied().unwrap_or_default();
             format!("{} (+{} -{})\n", serde_json::Value::from(path.as_str()), count.added, count.removed)
@@ -179,7 +177,7 @@ fn bug_reviewer(
     part: &Partition,
     mark: &str,
     left_out: &mut Vec<String>,
-) -> Reviewer {
+) -> ChangeReviewer {
     let id = format!("bha_p{}", part.id);
     let models = &route.models.bug_hunter_a;
     let mut text = request(&id, BUGS, &BUG_CATEGORIES);
@@ -187,7 +185,7 @@ fn bug_reviewer(
     mark_data(&mut text, mark, &[("changed lines of your files".to_owned(), lines)]);
     let mut files: Vec<String> = part.files.iter().map(|entry| entry.file.clone()).collect();
     files.dedup();
-    Reviewer {
+    ChangeReviewer {
         id,
         model: if part.is_test_only { &models.test_only } else { &models.default }.clone(),
         categories: BUG_CATEGORIES.to_vec(),
@@ -206,17 +204,18 @@ fn critics<'a>(
     route.domain_critics.iter().filter_map(|name| material.critics.get_key_value(name))
 }
 
-fn whole_change_reviewers(route: &ReviewRoute, material: &ReviewMaterial, mark: &str) -> Vec<Reviewer> {
+fn whole_change_reviewers(route: &ReviewRoute, material: &ReviewMaterial, mark: &str) -> Vec<ChangeReviewer> {
     let models = &route.models;
-    let reviewer = |id: &str, model: &str, task: &str, categories: &[&'static str], scope: &str| Reviewer {
-        id: id.to_owned(),
-        model: model.to_owned(),
-        categories: categories.to_vec(),
-        files: None,
-        reads_whole_change: true,
-        request: request(id, task, categories),
-        scope: scope.to_owned(),
-    };
+    let reviewer =
+        |id: &str, model: &str, task: &str, categories: &[&'static str], scope: &str| ChangeReviewer {
+            id: id.to_owned(),
+            model: model.to_owned(),
+            categories: categories.to_vec(),
+            files: None,
+            reads_whole_change: true,
+            request: request(id, task, categories),
+            scope: scope.to_owned(),
+        };
     let mut reviewers = vec![
         reviewer(
             "bhb",
@@ -253,7 +252,7 @@ fn whole_change_reviewers(route: &ReviewRoute, material: &ReviewMaterial, mark: 
 const CRITIC_TASK: &str = "Review the change as the critic of the project whose description follows: look at what it names. \
     Where it asks for files, tools or another form of the answer, the rules above apply.";
 
-fn fast(route: &ReviewRoute, material: &ReviewMaterial, mark: &str) -> Reviewer {
+fn fast(route: &ReviewRoute, material: &ReviewMaterial, mark: &str) -> ChangeReviewer {
     let mut categories = BUG_CATEGORIES.to_vec();
     categories.extend(CROSS_FILE_CATEGORIES);
     categories.extend([RULE_CATEGORY, PREMISE_CATEGORY, CRITIC_CATEGORY]);
@@ -273,7 +272,7 @@ fn fast(route: &ReviewRoute, material: &ReviewMaterial, mark: &str) -> Reviewer 
     }
     let mut text = request("fast", &task, &categories);
     mark_data(&mut text, mark, &critics);
-    Reviewer {
+    ChangeReviewer {
         id: "fast".to_owned(),
         model: route.models.fast_path_reviewer.clone(),
         categories,

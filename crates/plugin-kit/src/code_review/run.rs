@@ -24,8 +24,8 @@ use tokio_util::sync::CancellationToken;
 use super::agents::{AgentCall, AgentCost, AskingEnd, ReviewAgents, SharedText};
 use super::collect::{ENDING, PREFIX, collect};
 use super::preparation::{PreparedReview, excerpts, prepare};
-use super::report::{self, ReviewReport};
-use super::reviewers::{ReviewPrompts, Reviewer, prompts};
+use super::report::{self, ReviewSummary};
+use super::reviewers::{ChangeReviewer, ReviewPrompts, prompts};
 use super::scope::RequestedChange;
 use super::session::{ReviewSession, ReviewSessionId};
 use super::{answer, challenge};
@@ -194,7 +194,7 @@ impl ReviewRun {
         if self.is_hygiene_only {
             session.finish();
             let validation = validate(prepared.hygiene.clone(), &prepared.data);
-            let report = ReviewReport {
+            let report = ReviewSummary {
                 prepared: &prepared,
                 session: &session,
                 reviewers: &[],
@@ -236,14 +236,14 @@ impl ReviewRun {
         let mut agents = ReviewAgents::new(assistant, &session, self.limit);
         let result = self.ask(&mut agents, &prepared, &prompts, (&common, &whole)).await;
         *spent = agents.spent();
-        let ReviewedChange { validation, mut unreviewed, warnings } = result?;
+        let ModelResults { validation, mut unreviewed, warnings } = result?;
         prepared.warnings.extend(warnings);
         unreviewed.extend(prompts.left_out.iter().map(|path| format!("{path}: too long for a prompt")));
         let verdict = match unreviewed.first() {
             None => verdict(&validation),
             Some(first) => incomplete_verdict(&validation, &format!("Not reviewed: {first}")),
         };
-        let report = ReviewReport {
+        let report = ReviewSummary {
             prepared: &prepared,
             session: &session,
             reviewers: &prompts.reviewers,
@@ -280,8 +280,8 @@ impl ReviewRun {
         prepared: &PreparedReview,
         prompts: &ReviewPrompts,
         (common, whole): (&Arc<SharedText>, &Arc<SharedText>),
-    ) -> Result<ReviewedChange, AskingEnd> {
-        let reviewers: BTreeMap<String, &Reviewer> =
+    ) -> Result<ModelResults, AskingEnd> {
+        let reviewers: BTreeMap<String, &ChangeReviewer> =
             prompts.reviewers.iter().map(|reviewer| (answer_name(reviewer), reviewer)).collect();
         let calls = prompts.reviewers.iter().map(|reviewer| {
             let shared = if reviewer.reads_whole_change { whole } else { common };
@@ -316,7 +316,7 @@ impl ReviewRun {
         validation.add_discarded(discarded);
         let mut warnings = Vec::new();
         self.challenge(agents, prepared, &mut validation, prompts, whole, &mut warnings).await?;
-        Ok(ReviewedChange { validation, unreviewed, warnings })
+        Ok(ModelResults { validation, unreviewed, warnings })
     }
 
     /// Gives the findings that decide about the verdict to the second reviewer.
@@ -375,7 +375,7 @@ impl ReviewRun {
 }
 
 /// Result of the models.
-struct ReviewedChange {
+struct ModelResults {
     validation: Validation,
     /// What was not reviewed, with the reasons.
     unreviewed: Vec<String>,
@@ -386,12 +386,12 @@ fn failed(error: impl std::fmt::Display) -> AskingEnd {
     AskingEnd::Failed(error.to_string())
 }
 
-fn answer_name(reviewer: &Reviewer) -> String {
+fn answer_name(reviewer: &ChangeReviewer) -> String {
     format!("{PREFIX}{}", reviewer.id)
 }
 
 /// Returns a reviewer's answer in the form that is stored, or what is wrong with it. A stored answer has that form already.
-fn checked_answer(text: &str, reviewer: &Reviewer) -> Result<String, String> {
+fn checked_answer(text: &str, reviewer: &ChangeReviewer) -> Result<String, String> {
     let is_own = |finding: &Finding| finding.more.get("agent").and_then(Value::as_str) == Some(&reviewer.id);
     if let Ok(stored) = serde_json::from_str::<FindingList>(text)
         && !stored.findings.is_empty()
@@ -403,7 +403,7 @@ fn checked_answer(text: &str, reviewer: &Reviewer) -> Result<String, String> {
     serde_json::to_string(&FindingList { findings }).map_err(|error| error.to_string())
 }
 
-fn is_assigned(finding: &Finding, reviewers: &[Reviewer]) -> bool {
+fn is_assigned(finding: &Finding, reviewers: &[ChangeReviewer]) -> bool {
     let author = finding.more.get("agent").and_then(Value::as_str);
     let reviewer = reviewers.iter().find(|reviewer| Some(reviewer.id.as_str()) == author);
     reviewer.and_then(|reviewer| reviewer.files.as_ref()).is_none_or(|files| files.contains(&finding.file))
@@ -446,7 +446,7 @@ fn write_prompts(
 }
 
 /// Removes answers of reviewers that this review does not have: they were about another state of the change.
-fn remove_other_answers(session: &ReviewSession, reviewers: &[Reviewer]) {
+fn remove_other_answers(session: &ReviewSession, reviewers: &[ChangeReviewer]) {
     let current: BTreeSet<String> = reviewers.iter().map(answer_name).collect();
     for entry in untrusted::entries(session.directory()) {
         let Ok(name) = entry.name.into_string() else { continue };

@@ -21,8 +21,8 @@ use crate::clock::now;
 use crate::console::{print_error, print_line};
 use crate::loop_run::{self, stop};
 use crate::model_calls::{
-    AnswerStore, CallOutcome, CallPool, CallResult, IsolatedAssistant, MAX_ANSWER, ModelRequest, NextStep,
-    PooledCall, RejectedAnswer, correction, prompt_key,
+    CallOutcome, CallPool, CallResult, IsolatedAssistant, MAX_ANSWER, ModelQuestion, NextStep, PooledCall,
+    PromptAnswers, RejectedAnswer, correction, prompt_key,
 };
 use crate::plugins::Plugins;
 
@@ -203,7 +203,7 @@ impl JudgesRun {
             });
             let text = corrected.as_deref().unwrap_or(request);
             assistant
-                .ask(ModelRequest { model: call.judge.model.name(), shared_part: &shared_part, text }, share)
+                .ask(ModelQuestion { model: call.judge.model.name(), shared_part: &shared_part, text }, share)
         };
         let judges = judges.into_iter().map(|judge| JudgeCall { judge, rejected: None });
         let waiting =
@@ -288,7 +288,7 @@ struct JudgeCost {
 
 /// The answers of a run, stored in its work directory.
 struct RunAnswers {
-    store: AnswerStore,
+    store: PromptAnswers,
     checks: AnswerChecks,
     category: Category,
     /// Requests by judge; a judge without a rubric has none.
@@ -306,7 +306,7 @@ struct RunAnswers {
 impl RunAnswers {
     fn new(run: &JudgesRun, checks: AnswerChecks, shared_part: &str) -> Self {
         let mut answers = Self {
-            store: AnswerStore::in_directory(run.workdir.join(ANSWERS)),
+            store: PromptAnswers::in_directory(run.workdir.join(ANSWERS)),
             checks,
             category: run.category,
             requests: BTreeMap::new(),

@@ -15,11 +15,11 @@ const KEY_VERSION: &str = "1";
 
 /// Directory with two files for each answer: `<name>.json`, and `<name>.key` with the identity of its prompt.
 #[derive(Debug, Clone)]
-pub struct AnswerStore {
+pub struct PromptAnswers {
     directory: PathBuf,
 }
 
-impl AnswerStore {
+impl PromptAnswers {
     /// Creates a store in a directory, which need not exist.
     pub fn in_directory(directory: impl Into<PathBuf>) -> Self {
         Self { directory: directory.into() }
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn answer_is_used_again_for_the_same_prompt_only() {
         let dir = tempfile::tempdir().unwrap();
-        let store = AnswerStore::in_directory(dir.path().join("answers"));
+        let store = PromptAnswers::in_directory(dir.path().join("answers"));
         let key = prompt_key(&["sonnet", "a", "b"]);
         assert_ne!(key, prompt_key(&["sonnet", "ab", ""]));
         assert_eq!(store.answer("one", &key), None);

@@ -77,7 +77,7 @@ pub struct SharedPart(PathBuf);
 
 /// A question to a model.
 #[derive(Debug, Clone, Copy)]
-pub struct ModelRequest<'a> {
+pub struct ModelQuestion<'a> {
     /// Model, as the assistant names it.
     pub model: &'a str,
     pub shared_part: &'a SharedPart,
@@ -113,7 +113,7 @@ impl IsolatedAssistant {
     /// Asks a model. `share`: amount that the call may cost.
     pub fn ask(
         &self,
-        request: ModelRequest<'_>,
+        request: ModelQuestion<'_>,
         share: Option<Usd>,
     ) -> impl Future<Output = CallResult> + Send + 'static + use<> {
         let args = question_args(request.model, request.shared_part, share);
