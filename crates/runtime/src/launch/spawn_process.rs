@@ -98,7 +98,7 @@ impl Launcher {
         job.run.start_attempt = Some(start_attempt);
         job.run.process = Some(process.clone());
         job.workspace.reviewed_state = reviewed_state;
-        job.workspace.review_session = review.map(|review| review.session);
+        job.workspace.review_session = review.as_ref().map(|review| review.session.clone());
         // A loop that only delivers completes no tasks.
         if request.command == LoopCommand::Execute && !launch.only_delivers {
             let staged_plan = work_dir.clone();
