@@ -184,6 +184,31 @@ pub fn local_files(data: &DiffData) -> impl Iterator<Item = &str> {
 /// of the files and lines.
 #[must_use]
 pub fn check_change(data: &DiffData, ignored: &BTreeSet<String>) -> Vec<Finding> {
+    check(data, ignored, AllowComments::of)
+}
+
+/// Checks a change that is reviewed: it must not allow its own findings. One that only a comment in the change allows is
+/// reported with severity MEDIUM, so that a person sees the comment; a key or secret keeps its severity.
+#[must_use]
+pub fn check_reviewed_change(data: &DiffData, ignored: &BTreeSet<String>) -> Vec<Finding> {
+    let allowed_anywhere = check_change(data, ignored);
+    let mut findings = check(data, ignored, AllowComments::of_unchanged);
+    for finding in &mut findings {
+        let is_key =
+            matches!(HygieneCheck::of(finding), Some(HygieneCheck::KeyMaterial | HygieneCheck::Secret));
+        if !is_key && !allowed_anywhere.contains(finding) {
+            finding.severity = IssueSeverity::Medium;
+            finding.explanation.push_str(" A comment that the change itself adds allows it.");
+        }
+    }
+    findings
+}
+
+fn check(
+    data: &DiffData,
+    ignored: &BTreeSet<String>,
+    allow_comments: impl Fn(&PatchLines) -> AllowComments,
+) -> Vec<Finding> {
     let no_lines = PatchLines::default();
     let mut findings = Vec::new();
     for path in &data.files_to_review {
@@ -199,7 +224,7 @@ pub fn check_change(data: &DiffData, ignored: &BTreeSet<String>) -> Vec<Finding>
             kind,
             severity: severity(path),
             text: AddedText::new(&lines.added_lines),
-            allowed: AllowComments::of(lines),
+            allowed: allow_comments(lines),
             tests_from: rust_tests(path, lines),
             findings: Vec::new(),
         };

@@ -14,7 +14,7 @@ pub(crate) const MAX_DISTANCE: u64 = 3;
 /// Largest number of a priority whose findings may be far from the change.
 const MAX_DISTANT_PRIORITY: u8 = 1;
 /// Findings with a lower confidence are discarded, at every priority.
-const MIN_CONFIDENCE: f64 = 0.5;
+pub const MIN_CONFIDENCE: f64 = 0.5;
 /// Findings whose issues are more similar than this report the same defect.
 pub(crate) const SAME_ISSUE: f64 = 0.6;
 
@@ -60,6 +60,18 @@ pub enum DiscardReason {
     /// Another finding reports the same.
     #[serde(rename = "DISCARD_DUPLICATE")]
     Duplicate,
+    /// The change does not contain the line.
+    #[serde(rename = "DISCARD_LINE_NOT_IN_DIFF")]
+    LineNotInDiff,
+    /// The line does not contain the quoted words.
+    #[serde(rename = "DISCARD_NOT_QUOTED")]
+    NotQuoted,
+    /// The reviewer was given other files.
+    #[serde(rename = "DISCARD_NOT_ASSIGNED")]
+    NotAssigned,
+    /// A second reviewer could disprove the finding.
+    #[serde(rename = "DISCARD_DISPROVED")]
+    Disproved,
 }
 
 /// Numbers of findings. The input consists of the validated, the discarded and the grouped ones.
@@ -81,6 +93,17 @@ pub struct ValidationStats {
     pub discarded_low_severity: u64,
     /// See [`DiscardReason::Duplicate`].
     pub discarded_duplicate: u64,
+    /// Findings that are not about a line of the change, or of another reviewer's files.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub discarded_unsupported: u64,
+    /// See [`DiscardReason::Disproved`].
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub discarded_disproved: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes members by reference")]
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Validates findings against the change that they were written about.
@@ -152,6 +175,26 @@ impl Validation {
         finding.confidence.get_or_insert(1.0);
     }
 
+    /// Adds findings that were left out before the validation.
+    pub fn add_discarded(&mut self, discarded: impl IntoIterator<Item = DiscardedFinding>) {
+        for DiscardedFinding { mut finding, reason } in discarded {
+            self.normalize(&mut finding);
+            self.stats.total_input += 1;
+            self.discard(finding, reason);
+        }
+    }
+
+    /// Leaves out validated findings that a function rejects.
+    pub fn reject(&mut self, mut reason: impl FnMut(&Finding) -> Option<DiscardReason>) {
+        for finding in std::mem::take(&mut self.validated) {
+            match reason(&finding) {
+                Some(reason) => self.discard(finding, reason),
+                None => self.validated.push(finding),
+            }
+        }
+        self.stats.validated = self.validated.len() as u64;
+    }
+
     fn discard(&mut self, finding: Finding, reason: DiscardReason) {
         let count = match reason {
             DiscardReason::FileNotChanged => &mut self.stats.discarded_file_not_changed,
@@ -159,6 +202,10 @@ impl Validation {
             DiscardReason::LowConfidence => &mut self.stats.discarded_low_confidence,
             DiscardReason::LowSeverity => &mut self.stats.discarded_low_severity,
             DiscardReason::Duplicate => &mut self.stats.discarded_duplicate,
+            DiscardReason::LineNotInDiff | DiscardReason::NotQuoted | DiscardReason::NotAssigned => {
+                &mut self.stats.discarded_unsupported
+            }
+            DiscardReason::Disproved => &mut self.stats.discarded_disproved,
         };
         *count += 1;
         self.discarded.push(DiscardedFinding { finding, reason });

@@ -35,11 +35,27 @@ pub fn verdict(validation: &Validation) -> VerdictReport {
             None => (VerdictKind::Approve, None),
         },
     };
-    let reason: String =
-        finding.into_iter().flat_map(|finding| finding.issue.chars()).take(MAX_REASON).collect();
+    tagged(verdict, finding.map_or("", |finding| &finding.issue))
+}
+
+fn tagged(verdict: VerdictKind, reason: &str) -> VerdictReport {
+    let reason: String = reason.chars().take(MAX_REASON).collect();
     // The reason is text of a model: it must not contain the end of the element.
     let text = json!({"verdict": verdict, "reason": reason}).to_string().replace('<', "\\u003c");
     VerdictReport { verdict, reason, tag: format!("<pr_verdict>{text}</pr_verdict>") }
+}
+
+/// Returns whether a finding by itself leads to a verdict other than an approval.
+#[must_use]
+pub fn decides(finding: &Finding) -> bool {
+    declines(finding) || finding.severity == IssueSeverity::High
+}
+
+/// Returns the verdict on a change that was not reviewed completely: never an approval.
+#[must_use]
+pub fn incomplete_verdict(validation: &Validation, reason: &str) -> VerdictReport {
+    let report = verdict(validation);
+    if report.verdict == VerdictKind::Approve { tagged(VerdictKind::NeedsAttention, reason) } else { report }
 }
 
 fn declines(finding: &Finding) -> bool {

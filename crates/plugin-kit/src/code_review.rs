@@ -1,10 +1,21 @@
-//! `loopgate code-review …`: the steps of a code review that need no model.
+//! `loopgate code-review …`: a code review, and its steps that need no model.
 
+mod agents;
+mod answer;
 mod cache;
+mod challenge;
 mod change;
+mod collect;
+pub(crate) mod fix;
 mod hygiene;
 mod incremental;
 mod posting;
+mod preparation;
+pub(crate) mod report;
+mod reviewers;
+pub(crate) mod run;
+pub(crate) mod scope;
+pub(crate) mod session;
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -21,7 +32,7 @@ use loopgate_home::untrusted;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::console::print_result;
+use crate::console::{print_error, print_result};
 
 /// Bytes of a document, which may contain all lines of a large change.
 const MAX_DOCUMENT: u64 = 256 * 1024 * 1024;
@@ -29,18 +40,30 @@ const MAX_DOCUMENT: u64 = 256 * 1024 * 1024;
 const STANDARD_INPUT: &str = "-";
 const VERDICT: &str = "verdict.json";
 
-/// Steps of a code review that need no model.
+/// Reviews of a change, and their steps that need no model.
 ///
-/// All but `hygiene --text` print JSON. They exit with 0, or with 1 and the reason on standard error; `hygiene` has exit
+/// The steps, except `hygiene --text`, print JSON. They exit with 0, or with 1 and the reason on standard error; `hygiene` has exit
 /// codes of its own.
 #[derive(Debug, clap::Subcommand)]
 pub enum CodeReviewCommand {
+    /// Review a change with models, and print the findings and the verdict
+    ///
+    /// An interrupted review continues when the same command is run again. Exit codes: 0 with a verdict, whatever it is,
+    /// 1 without one, 130 if it was interrupted.
+    Run(run::ReviewArgs),
+    /// Correct the confirmed findings of a review, one file after the other
+    ///
+    /// The repository's tests run before and after each correction. One that makes a test fail or weakens one is taken back.
+    /// `fix_result.json` in the session directory says what became of each finding.
+    Fix(fix::FixArgs),
     /// Check a change for secrets, local files, and paths of a machine
     ///
     /// Exit codes: 0 without findings of severity HIGH, 1 with such findings, 2 if the change could not be checked.
     Hygiene(hygiene::HygieneArgs),
     /// Print a change as the other commands read it
     ParseDiff(ParseDiffArgs),
+    /// Merge the findings of all reviewers of a session
+    CollectFindings(CollectArgs),
     /// Validate the findings of reviewers against the change
     Validate(ValidateFindingsArgs),
     /// Derive the verdict from validated findings, and write it to verdict.json next to them
@@ -79,6 +102,20 @@ pub struct ParseDiffArgs {
     /// Leave out the texts of the changed lines
     #[arg(long)]
     no_patch_lines: bool,
+}
+
+/// Arguments of `code-review collect-findings`.
+#[derive(Debug, clap::Args)]
+pub struct CollectArgs {
+    /// Session directory with the files `agent_*.json`
+    #[arg(long, value_name = "DIRECTORY")]
+    cr_dir: PathBuf,
+    /// File to write in the session directory
+    #[arg(long, default_value = "findings.json", value_name = "NAME")]
+    output: PathBuf,
+    /// File with the output of hygiene
+    #[arg(long, value_name = "FILE")]
+    hygiene: Option<PathBuf>,
 }
 
 /// Arguments of `code-review validate`.
@@ -136,7 +173,10 @@ impl CodeReviewCommand {
     #[must_use]
     pub fn run(self) -> ExitCode {
         let result = match self {
+            Self::Run(args) => return run::run(&args),
+            Self::Fix(args) => return fix::run(&args),
             Self::Hygiene(args) => return hygiene::run(&args),
+            Self::CollectFindings(args) => collect_findings(&args),
             Self::ParseDiff(args) => parse_diff(&args),
             Self::Validate(args) => validate_findings(&args),
             Self::Verdict(args) => write_verdict(&args.validate_output),
@@ -165,6 +205,24 @@ fn parse_diff(args: &ParseDiffArgs) -> Result<String, String> {
         data.patch_lines.clear();
     }
     json(&data)
+}
+
+/// Returns the numbers of findings and files, after the findings were written into the session directory.
+fn collect_findings(args: &CollectArgs) -> Result<String, String> {
+    let hygiene: Option<FindingList> = args.hygiene.as_deref().map(read).transpose()?;
+    let is_included = hygiene.is_some();
+    let session = absolute(&args.cr_dir)?;
+    let collected = collect::collect(&session, hygiene.unwrap_or_default().findings);
+    for (name, reason) in &collected.skipped {
+        print_error(format!("Warning: {name} is skipped: {reason}"));
+    }
+    let path = session.join(&args.output);
+    untrusted::write(&path, json(&collected.findings)?.as_bytes())
+        .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+    json(
+        &serde_json::json!({"total_findings": collected.findings.len(), "agent_files": collected.agent_files,
+        "hygiene_included": is_included}),
+    )
 }
 
 fn validate_findings(args: &ValidateFindingsArgs) -> Result<String, String> {

@@ -1,12 +1,10 @@
 //! `loopgate judges …`: commands of the skill that runs the judges.
 
 mod answer;
-mod assistant_call;
 mod compression;
 mod context;
 mod envelope;
 mod evaluation;
-mod pool;
 mod prompt;
 mod quotation;
 mod report;

@@ -14,6 +14,7 @@ pub mod judges;
 pub mod loop_cancel;
 pub mod loop_run;
 mod messages;
+mod model_calls;
 mod perf;
 pub mod perf_summary;
 pub mod plan;

@@ -27,7 +27,7 @@ pub(crate) mod structure;
 mod sync;
 mod task_changes;
 mod task_report;
-mod test_run;
+pub(crate) mod test_run;
 mod text_check;
 mod tick;
 mod validation;

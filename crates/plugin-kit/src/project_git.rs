@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use loopgate_api::held_back::{GENERATED_DIRECTORIES, generated_directory};
 use loopgate_home::{Remotes, parse_config_list};
+use loopgate_tools::process::Output;
 use serde::{Deserialize, Serialize};
 use tokio::runtime::{Builder, Runtime};
 use tokio_util::sync::CancellationToken;
@@ -60,6 +61,9 @@ const CHANGE: [&str; 11] = [
     "--src-prefix=a/",
     "--dst-prefix=b/",
 ];
+
+/// Branches that changes are usually compared with, for a repository whose remote names none.
+const USUAL_BASES: [&str; 4] = ["origin/main", "origin/master", "main", "master"];
 
 /// The newer side of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -400,18 +404,15 @@ impl<'a> ProjectGit<'a> {
         Some(self.query(&["merge-base", &commit, "HEAD"]).await.unwrap_or(commit))
     }
 
-    /// Returns the full hash of the commit that a name refers to.
-    pub async fn commit(&self, name: &str) -> Option<String> {
-        // Git would take it for an option.
-        if name.starts_with('-') {
-            return None;
-        }
-        self.query(&["rev-parse", "--verify", "--quiet", &format!("{name}^{{commit}}")]).await
-    }
-
     /// Returns git's list of changed files, their numbers of lines, and the patch with `context` unchanged lines around
     /// each change. `None` also if the output is larger than a review reads.
-    pub async fn change_output(&self, from: &str, side: &ChangeSide, context: u32) -> Option<Vec<u8>> {
+    pub async fn change_output(
+        &self,
+        from: &str,
+        side: &ChangeSide,
+        context: u32,
+        paths: &[String],
+    ) -> Option<Vec<u8>> {
         let unified = format!("--unified={context}");
         let mut args = match side {
             ChangeSide::Index => vec!["diff-index", "--cached"],
@@ -423,7 +424,55 @@ impl<'a> ProjectGit<'a> {
             args.push(tree);
         }
         args.push("--");
+        // Not patterns: a name may contain their characters.
+        let literal: Vec<String> = paths.iter().map(|path| format!(":(top,literal){path}")).collect();
+        args.extend(literal.iter().map(String::as_str));
         self.invocation(&args, CHANGE_LIMIT).capture(self.stop, CHANGE_CAP).await
+    }
+
+    /// Returns the branch that changes are compared with by default: the default branch of the remote, else a usual name
+    /// that exists.
+    pub async fn default_base(&self) -> Option<String> {
+        let head = ["symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD"];
+        let remote = self.query(&head).await;
+        for name in remote.iter().map(String::as_str).chain(USUAL_BASES) {
+            if self.commit_of(name).await.is_some() {
+                return Some(name.to_owned());
+            }
+        }
+        None
+    }
+
+    /// Returns the commit of a name, such as a branch or an id. `None` for a name that git would take for an option.
+    pub async fn commit_of(&self, name: &str) -> Option<String> {
+        if name.starts_with('-') {
+            return None;
+        }
+        self.query(&["rev-parse", "--verify", "--quiet", &format!("{name}^{{commit}}")]).await
+    }
+
+    /// Returns the commit at which a history left another one.
+    pub async fn merge_base(&self, one: &str, other: &str) -> Option<String> {
+        self.query(&["merge-base", one, other]).await
+    }
+
+    /// Fetches a reference from `origin`.
+    pub async fn fetch(&self, reference: &str) -> Option<()> {
+        let args = ["fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "origin", reference];
+        self.query_within(&args, TREE_LIMIT).await.map(drop)
+    }
+
+    /// Returns the subjects of the commits after a commit, newest first and at most 50.
+    pub async fn subjects(&self, from: &str, to: &str) -> Option<Vec<String>> {
+        let (range, count) = (format!("{from}..{to}"), format!("--max-count={MAX_COMMITS}"));
+        let listed = self.query(&["log", "--no-show-signature", "--format=%s", &count, &range]).await?;
+        Some(listed.lines().map(str::to_owned).collect())
+    }
+
+    /// Returns the content of a regular file in a commit or tree; `None` also for one that is too large.
+    pub async fn content_of(&self, tree: &str, path: &str) -> Option<Vec<u8>> {
+        let object = format!("{tree}:{path}");
+        self.invocation(&["cat-file", "blob", &object], QUERY_LIMIT).capture(self.stop, ANSWER_CAP).await
     }
 
     /// Returns those of the paths, which are relative to this directory, that rules of git ignore, also if the files are
@@ -553,6 +602,10 @@ impl BlockingGit {
         self.runtime.block_on(self.at(dir).changed_between(from, to))
     }
 
+    pub fn changed_names(&self, dir: &Path, from: &str, to: &str) -> Option<BTreeSet<String>> {
+        self.runtime.block_on(self.at(dir).changed_names(from, to))
+    }
+
     pub fn patch_between(&self, dir: &Path, from: &str, to: &str) -> Option<String> {
         self.runtime.block_on(self.at(dir).patch_between(from, to))
     }
@@ -565,16 +618,62 @@ impl BlockingGit {
         self.runtime.block_on(self.at(dir).review_base(base))
     }
 
-    pub fn commit(&self, dir: &Path, name: &str) -> Option<String> {
-        self.runtime.block_on(self.at(dir).commit(name))
-    }
-
     pub fn contains(&self, dir: &Path, reference: &str, commit: &str) -> bool {
         self.runtime.block_on(self.at(dir).contains(reference, commit))
     }
 
-    pub fn change_output(&self, dir: &Path, from: &str, side: &ChangeSide, context: u32) -> Option<Vec<u8>> {
-        self.runtime.block_on(self.at(dir).change_output(from, side, context))
+    pub fn change_output(
+        &self,
+        dir: &Path,
+        from: &str,
+        side: &ChangeSide,
+        context: u32,
+        paths: &[String],
+    ) -> Option<Vec<u8>> {
+        self.runtime.block_on(self.at(dir).change_output(from, side, context, paths))
+    }
+
+    pub fn default_base(&self, dir: &Path) -> Option<String> {
+        self.runtime.block_on(self.at(dir).default_base())
+    }
+
+    pub fn commit_of(&self, dir: &Path, name: &str) -> Option<String> {
+        self.runtime.block_on(self.at(dir).commit_of(name))
+    }
+
+    pub fn merge_base(&self, dir: &Path, one: &str, other: &str) -> Option<String> {
+        self.runtime.block_on(self.at(dir).merge_base(one, other))
+    }
+
+    pub fn fetch(&self, dir: &Path, reference: &str) -> Option<()> {
+        self.runtime.block_on(self.at(dir).fetch(reference))
+    }
+
+    pub fn subjects(&self, dir: &Path, from: &str, to: &str) -> Option<Vec<String>> {
+        self.runtime.block_on(self.at(dir).subjects(from, to))
+    }
+
+    pub fn content_of(&self, dir: &Path, tree: &str, path: &str) -> Option<Vec<u8>> {
+        self.runtime.block_on(self.at(dir).content_of(tree, path))
+    }
+
+    /// Runs another program in a directory, with the environment of this process. `None` when it cannot be started or
+    /// exceeds a limit.
+    pub fn program_output(
+        &self,
+        dir: &Path,
+        program: &str,
+        args: &[&str],
+        limit: Duration,
+    ) -> Option<Output> {
+        let invocation = Invocation {
+            program: program.into(),
+            args: args.iter().map(OsString::from).collect(),
+            cwd: dir.to_owned(),
+            env: self.env.clone(),
+            limit,
+        };
+        self.runtime.block_on(invocation.output_for(Vec::new(), &self.stop, ANSWER_CAP))
     }
 
     pub fn ignored_among(&self, dir: &Path, paths: &[&str]) -> Option<BTreeSet<String>> {

@@ -3,14 +3,17 @@
 //! Clients and other programs may modify a file concurrently; see [`JsonFile`]. All functions perform
 //! blocking I/O.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use loopgate_api::provider::ProviderId;
 use loopgate_api::review::{ReviewFinding, ReviewFindings};
 use loopgate_home::{JsonFile, JsonFileError, Sandbox};
+use serde_json::Value;
 use thiserror::Error;
 
 use crate::anchors::{SourceTree, follow_lines, set_anchors};
+use crate::engine_result::{SESSION_MEMBER, completed_session, findings_of};
 use crate::files::ReviewDirectory;
 
 /// File with the findings of one provider.
@@ -18,6 +21,8 @@ use crate::files::ReviewDirectory;
 pub struct FindingsFile {
     file: JsonFile<ReviewFindings>,
     tree: SourceTree,
+    /// Worktree in which loops and sessions of the provider review; `None` for providers that do not.
+    reviewed_tree: Option<PathBuf>,
 }
 
 /// Reason for which findings were not modified.
@@ -42,19 +47,39 @@ impl FindingsFile {
     #[must_use]
     pub fn new(sandbox: Arc<Sandbox>, directory: &ReviewDirectory, provider: &ProviderId) -> Self {
         let tree = SourceTree::new(sandbox, directory.sandboxed_worktree().clone());
-        Self { file: directory.json(&format!("review-findings-{provider}.json")), tree }
+        let file = directory.json(&format!("review-findings-{provider}.json"));
+        let reviewed_tree = (*provider == ProviderId::ASSISTANT).then(|| directory.worktree());
+        Self { file, tree, reviewed_tree }
     }
 
-    /// Reads the findings, with lines adjusted to the current code; `None` if there is no file.
+    /// Reads the findings, with lines adjusted to the current code; `None` if there is no file. Takes over the findings of a
+    /// loop or session that has reviewed the worktree since.
     ///
     /// # Errors
     /// Fails with [`JsonFileError`] when the file cannot be read.
     pub fn read(&self) -> Result<Option<ReviewFindings>, JsonFileError> {
         let mut stored = self.file.read()?;
+        if let Some(review) = self.newer_review(stored.as_ref()) {
+            self.store_review(review)?;
+            stored = self.file.read()?;
+        }
         if let Some(stored) = &mut stored {
             follow_lines(&mut stored.findings, &self.tree);
         }
         Ok(stored)
+    }
+
+    /// Returns the findings of the review that was completed last in the worktree, unless they are stored already.
+    fn newer_review(&self, stored: Option<&ReviewFindings>) -> Option<ReviewFindings> {
+        let tree = self.reviewed_tree.as_deref()?;
+        let session = completed_session(tree)?;
+        let known = stored.and_then(|stored| stored.more.get(SESSION_MEMBER)).and_then(Value::as_str);
+        if known == Some(session.as_str()) {
+            return None;
+        }
+        let mut findings = ReviewFindings::new(&ProviderId::ASSISTANT, None, findings_of(tree, &session)?);
+        findings.more.insert(SESSION_MEMBER.to_owned(), session.into());
+        Some(findings)
     }
 
     /// Replaces all findings with those of a client.
@@ -64,6 +89,10 @@ impl FindingsFile {
     pub fn replace(&self, mut findings: ReviewFindings) -> Result<(), JsonFileError> {
         // The worktree still matches the review at this time.
         set_anchors(&mut findings.findings, &self.tree);
+        // The client has seen the findings of the review that was completed last.
+        if let Some(session) = self.reviewed_tree.as_deref().and_then(completed_session) {
+            findings.more.entry(SESSION_MEMBER).or_insert_with(|| session.into());
+        }
         self.file.update(|stored| {
             *stored = Some(findings);
             Ok(())
@@ -162,6 +191,8 @@ mod tests {
 
     use loopgate_home::{Overrides, SettingsStore};
 
+    use crate::engine_result::tests::complete;
+
     use super::*;
 
     fn findings_file(dir: &Path) -> FindingsFile {
@@ -172,6 +203,32 @@ mod tests {
         let sandbox = Arc::new(Sandbox::new(Arc::new(settings), &dir.join("data")));
         let directory = ReviewDirectory::of(&sandbox, &worktree).unwrap();
         FindingsFile::new(sandbox, &directory, &ProviderId::REVIEWER)
+    }
+
+    #[test]
+    fn findings_of_a_loop_are_taken_over_with_anchors() {
+        let dir = tempfile::tempdir().unwrap();
+        let reviewer = findings_file(dir.path());
+        let tree = dir.path().join("box/shop-T-1");
+        let overrides =
+            Overrides { sandbox_base_directory: Some(dir.path().join("box")), ..Overrides::default() };
+        let settings = SettingsStore::open(&dir.path().join("settings.toml"), overrides).unwrap();
+        let sandbox = Arc::new(Sandbox::new(Arc::new(settings), &dir.path().join("data")));
+        let directory = ReviewDirectory::of(&sandbox, &tree).unwrap();
+        let file = FindingsFile::new(sandbox, &directory, &ProviderId::ASSISTANT);
+        assert_eq!(file.read().unwrap(), None);
+        std::fs::write(tree.join("a.rs"), "one\nopen();\n").unwrap();
+        complete(&tree, "cr-1", "[P1] Open door", 2);
+        let stored = file.read().unwrap().unwrap();
+        assert_eq!((stored.findings[0].line, stored.findings[0].outdated), (Some(2), false));
+        file.decline_finding(0, &stored.findings[0].message, true, None).unwrap();
+        // The anchor follows the line, and a decision is kept for the same finding of the next review.
+        std::fs::write(tree.join("a.rs"), "zero\none\nopen();\n").unwrap();
+        assert_eq!(file.read().unwrap().unwrap().findings[0].line, Some(3));
+        complete(&tree, "cr-2", "[P1] Open door", 3);
+        let stored = file.read().unwrap().unwrap();
+        assert!(stored.findings[0].declined && stored.more["reviewSession"] == "cr-2");
+        assert_eq!(reviewer.read().unwrap(), None, "the reviewer's findings are its own");
     }
 
     #[test]

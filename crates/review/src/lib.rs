@@ -5,6 +5,7 @@ mod blocking;
 mod chat;
 mod debate;
 mod duplicates;
+mod engine_result;
 mod extraction;
 mod files;
 mod findings;

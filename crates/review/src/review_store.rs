@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
+use crate::engine_result::{SESSION_MEMBER, completed_session, findings_of};
 use crate::extraction::{findings_in, review_text};
 use crate::files::ReviewDirectory;
 use crate::findings::FindingsFile;
@@ -32,6 +33,17 @@ pub(crate) struct ReviewOwner {
     pub(crate) config: ReviewConfig,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) plain: Option<ReviewScope>,
+    /// Session that a review of `loopgate code-review` was told, and the directory in which it runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) session: Option<ToldSession>,
+}
+
+/// A session of `loopgate code-review`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ToldSession {
+    pub(crate) id: String,
+    pub(crate) directory: PathBuf,
 }
 
 impl ReviewOwner {
@@ -139,14 +151,26 @@ impl ReviewStore {
     /// must also see the findings, and a review whose findings cannot be stored has not completed.
     fn store_findings(&self, success: bool) -> io::Result<()> {
         let ReviewOwner { provider, config, .. } = &self.owner;
-        let text = review_text(&self.directory, provider)?;
-        let findings = findings_in(&text, &self.directory.worktree()).unwrap_or_default();
+        let session = self.owner.session.as_ref();
+        let stored = session.and_then(|session| findings_of(&session.directory, &session.id));
+        let findings = match stored {
+            Some(findings) => findings,
+            None => {
+                let text = review_text(&self.directory, provider)?;
+                findings_in(&text, &self.directory.worktree()).unwrap_or_default()
+            }
+        };
         // A review that failed may have ended before it reported its findings.
         if !success && findings.is_empty() {
             return Ok(());
         }
         let file = FindingsFile::new(self.sandbox.clone(), &self.directory, provider);
-        file.store_review(ReviewFindings::new(provider, Some(config.model.clone()), findings))?;
+        let mut findings = ReviewFindings::new(provider, Some(config.model.clone()), findings);
+        // Those of an earlier session in the worktree do not replace them.
+        if let Some(session) = completed_session(&self.directory.worktree()) {
+            findings.more.insert(SESSION_MEMBER.to_owned(), session.into());
+        }
+        file.store_review(findings)?;
         Ok(())
     }
 

@@ -22,14 +22,16 @@ use loopgate_tools::process::identity;
 use serde_json::Value;
 use thiserror::Error;
 use tokio::sync::watch;
+use uuid::Uuid;
 
 use crate::blocking::blocking;
+use crate::engine_result::SESSION_PREFIX;
 use crate::files::ReviewDirectory;
 use crate::log::{self, LOG_SHOWN};
 use crate::merged;
 use crate::plain::PlainReview;
 use crate::prompt;
-use crate::review_store::{ReviewOwner, ReviewStore};
+use crate::review_store::{ReviewOwner, ReviewStore, ToldSession};
 use crate::scope::{RequestedScope, ReviewScope};
 use crate::sessions::ProviderSessions;
 use crate::state::{ReviewConfig, ReviewState, ReviewStatus};
@@ -286,6 +288,7 @@ impl Reviews {
             provider: provider.clone(),
             config,
             plain: plan.plain.clone(),
+            session: plan.session.clone().map(|id| ToldSession { id, directory: cwd.as_path().to_owned() }),
         };
         let log_directory = directory.clone();
         blocking(move || log_directory.clear_log(&provider)).await?;
@@ -498,6 +501,8 @@ struct ReviewPlan {
     fallback: Option<SecondAttempt>,
     /// The scope, if the provider's own `review` command is used.
     plain: Option<ReviewScope>,
+    /// Session of `loopgate code-review` in which the assistant reviews.
+    session: Option<String>,
 }
 
 impl ReviewPlan {
@@ -510,20 +515,23 @@ impl ReviewPlan {
             let turn = TurnRequest { instructions: Some(prompt::review_system_text(instructions)), ..turn };
             let number = request.ticket.as_str().trim_start_matches(PULL_REQUEST_PREFIX);
             let fallback = TurnRequest { prompt: format!("/review {number}"), ..turn.clone() };
+            let session = format!("{SESSION_PREFIX}{}", Uuid::now_v7());
+            let command = format!("{} --session {session}", prompt::REVIEW_COMMAND);
             return Self {
                 provider: Arc::new(Assistant),
-                turn: TurnRequest { prompt: prompt::REVIEW_COMMAND.to_owned(), ..turn },
+                turn: TurnRequest { prompt: command, ..turn },
                 fallback: Some(SecondAttempt { rule: FallbackRule::NoWork, turn: fallback }),
                 plain: None,
+                session: Some(session),
             };
         }
         let turn = TurnRequest { effort: Some(request.effort.clone()), ..turn };
         // The `review` command accepts no prompt in combination with its scope flags.
         if *id == ProviderId::REVIEWER && instructions.is_none() {
             let provider = Arc::new(PlainReview { scope: scope.clone() });
-            return Self { provider, turn, fallback: None, plain: Some(scope) };
+            return Self { provider, turn, fallback: None, plain: Some(scope), session: None };
         }
         let turn = TurnRequest { prompt: prompt::review(&scope, instructions), ..turn };
-        Self { provider: request.provider.clone(), turn, fallback: None, plain: None }
+        Self { provider: request.provider.clone(), turn, fallback: None, plain: None, session: None }
     }
 }

@@ -92,7 +92,8 @@ impl Testbed {
 
     /// Returns the start options of a Loopgate in this testbed. Fails when the binary is not built.
     pub fn loopgate(&self) -> anyhow::Result<Setup> {
-        Setup::new(&self.home)
+        // Most scripts have no reviewers, who would be asked after each loop that changes files.
+        Ok(Setup::new(&self.home)?.env("POST_LOOP_REVIEW_CYCLES", "0"))
     }
 
     async fn set_up(

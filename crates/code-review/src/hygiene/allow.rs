@@ -27,8 +27,17 @@ pub struct AllowComments {
 impl AllowComments {
     /// Reads the comments of the added and of the unchanged lines.
     pub fn of(lines: &PatchLines) -> Self {
+        Self::in_lines(lines.added_lines.iter().chain(&lines.context_lines))
+    }
+
+    /// Reads the comments of the unchanged lines only.
+    pub fn of_unchanged(lines: &PatchLines) -> Self {
+        Self::in_lines(lines.context_lines.iter())
+    }
+
+    fn in_lines<'a>(lines: impl Iterator<Item = (&'a u64, &'a String)>) -> Self {
         let mut comments = Self::default();
-        for (number, line) in lines.added_lines.iter().chain(&lines.context_lines) {
+        for (number, line) in lines {
             let Some((check, is_alone)) = comment(line) else { continue };
             let mut allow = |line| comments.lines.entry(line).or_default().insert(check.name());
             allow(*number);

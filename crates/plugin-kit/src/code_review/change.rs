@@ -1,7 +1,7 @@
 //! Reads a change of a repository with git.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use loopgate_code_review::diff::ReviewedChange;
 use loopgate_code_review::diff_data::DiffData;
@@ -28,6 +28,18 @@ pub struct ScopeArgs {
 pub enum PatchContext {
     None,
     OneLine,
+    /// What reviewers read.
+    Review,
+}
+
+/// The two sides of a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangeSides {
+    /// Commit or tree before the change.
+    pub from: String,
+    pub to: ChangeSide,
+    /// Files and directories to compare, relative to the root of the repository; all if empty.
+    pub paths: Vec<String>,
 }
 
 /// A change of a repository.
@@ -44,27 +56,71 @@ pub struct ReadChange {
 /// Returns the reason; an incomplete change is never returned.
 pub fn read(scope: &ScopeArgs, context: PatchContext) -> Result<ReadChange, String> {
     let git = BlockingGit::new()?;
-    let (root, _) = git.position(&scope.workdir).ok_or_else(|| {
-        format!("{} is not in the working tree of a git repository", scope.workdir.display())
-    })?;
+    let root = root(&git, &scope.workdir)?;
     let from = match &scope.base {
-        Some(base) => git.review_base(&root, base).ok_or_else(|| {
-            format!("{base} is neither a commit nor a branch, locally or at origin; fetch it, or name another base")
-        })?,
+        Some(base) => base_commit(&git, &root, base)?,
         None => git.head_tree(&root).ok_or("git cannot read the last commit")?,
     };
-    let side = match scope.staged {
+    let to = match scope.staged {
         true => ChangeSide::Index,
-        false => ChangeSide::Tree(git.snapshot(&root).ok_or("git cannot read the working tree")?),
+        false => working_tree(&git, &root)?,
     };
-    let lines = if context == PatchContext::OneLine { 1 } else { 0 };
-    let output = git.change_output(&root, &from, &side, lines).ok_or(
+    read_sides(&git, &root, &ChangeSides { from, to, paths: Vec::new() }, context)
+}
+
+/// Returns the root directory of the working tree that contains a directory.
+///
+/// # Errors
+/// Fails outside of a working tree.
+pub fn root(git: &BlockingGit, dir: &Path) -> Result<PathBuf, String> {
+    let position = git.position(dir);
+    let (root, _) = position
+        .ok_or_else(|| format!("{} is not in the working tree of a git repository", dir.display()))?;
+    Ok(root)
+}
+
+/// Returns the commit with which the working tree is compared for a base.
+///
+/// # Errors
+/// Fails for an unknown name.
+pub fn base_commit(git: &BlockingGit, root: &Path, base: &str) -> Result<String, String> {
+    git.review_base(root, base).ok_or_else(|| {
+        format!(
+            "{base} is neither a commit nor a branch, locally or at origin; fetch it, or name another base"
+        )
+    })
+}
+
+/// Returns the current files, with untracked ones.
+///
+/// # Errors
+/// Fails when git does.
+pub fn working_tree(git: &BlockingGit, root: &Path) -> Result<ChangeSide, String> {
+    Ok(ChangeSide::Tree(git.snapshot(root).ok_or("git cannot read the working tree")?))
+}
+
+/// Reads the change between two sides.
+///
+/// # Errors
+/// Returns the reason; an incomplete change is never returned.
+pub fn read_sides(
+    git: &BlockingGit,
+    root: &Path,
+    sides: &ChangeSides,
+    context: PatchContext,
+) -> Result<ReadChange, String> {
+    let lines = match context {
+        PatchContext::None => 0,
+        PatchContext::OneLine => 1,
+        PatchContext::Review => 10,
+    };
+    let output = git.change_output(root, &sides.from, &sides.to, lines, &sides.paths).ok_or(
         "git cannot compare the files, for example because the change has more than 64 MiB or files have conflicts",
     )?;
     let change = ReviewedChange::parse(&output)
         .map_err(|error| format!("the output of git is unexpected: {error}"))?;
     let data = DiffData::from(&change);
     let candidates: Vec<&str> = local_files(&data).collect();
-    let ignored = git.ignored_among(&root, &candidates).ok_or("git cannot read its ignore rules")?;
+    let ignored = git.ignored_among(root, &candidates).ok_or("git cannot read its ignore rules")?;
     Ok(ReadChange { data, ignored })
 }

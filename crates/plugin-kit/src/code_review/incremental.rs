@@ -130,7 +130,7 @@ impl AutoIncrementalArgs {
         };
         let git = BlockingGit::new()?;
         let tip = git
-            .commit(&self.workdir, &self.diff_tip)
+            .commit_of(&self.workdir, &self.diff_tip)
             .ok_or_else(|| format!("{} is not a commit of this repository", self.diff_tip))?;
         let limits = IncrementalLimits { files: self.max_files, lines: self.max_loc };
         let last = self.state.last_review()?;
@@ -156,11 +156,11 @@ fn last_commit(git: &BlockingGit, dir: &Path, last: &str, tip: &str) -> LastComm
         return LastCommit::Same;
     }
     // The state is a file: its commit could be an option of git.
-    let is_commit = git.commit(dir, last).as_deref() == Some(last);
+    let is_commit = git.commit_of(dir, last).as_deref() == Some(last);
     if !is_commit || !git.contains(dir, tip, last) {
         return LastCommit::Unrelated;
     }
-    let output = git.change_output(dir, last, &ChangeSide::Tree(tip.to_owned()), 0);
+    let output = git.change_output(dir, last, &ChangeSide::Tree(tip.to_owned()), 0, &[]);
     let change = output.as_deref().and_then(|output| ReviewedChange::parse(output).ok());
     match change.map(|change| DiffData::from(&change)) {
         Some(data) => {
@@ -186,7 +186,7 @@ impl ReviewStateWriteArgs {
     pub(super) fn run(&self) -> Result<String, String> {
         let git = BlockingGit::new()?;
         let sha = git
-            .commit(&self.workdir, &self.sha)
+            .commit_of(&self.workdir, &self.sha)
             .ok_or_else(|| format!("{} is not a commit of this repository", self.sha))?;
         let review = CompletedReview { sha, completed_at: clock::now(), success: true };
         let written = self.state.file()?.update(|document| {

@@ -4,9 +4,7 @@ use serde::Deserialize;
 
 use super::Judge;
 use super::scoring::effect;
-
-/// Maximum size in bytes of an answer. Findings are displayed, so a longer answer is of no use to a person.
-pub const MAX_ANSWER: u64 = 256 * 1024;
+use crate::model_calls::without_fence;
 
 /// Remark of a judge about one metric.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -160,14 +158,6 @@ fn checked(finding: FindingDocument, index: usize, judge: &Judge) -> Result<Judg
         }
     }
     Ok(JudgeFinding { metric, weight, place, quote, explanation })
-}
-
-/// Removes a code fence that encloses the whole text.
-fn without_fence(text: &str) -> &str {
-    let text = text.trim();
-    let inner = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
-    let inner = inner.map(|inner| inner.strip_prefix("json").unwrap_or(inner));
-    inner.unwrap_or(text)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::path::Path;
 use loopgate_api::names::{PLAN_JSON, PRD_MD};
 use loopgate_home::untrusted::{self, MAX_DOCUMENT};
 
-use super::answer::{self, MAX_ANSWER};
+use super::answer;
 use super::envelope::JudgeInput;
 use super::quotation::ArtifactTexts;
 use super::report::{self, CaseKind, CaseScore, EvaluationReport, FinalStatus, MetricStatistics};
@@ -16,6 +16,7 @@ use super::thresholds::ScoreThresholds;
 use super::{Category, Judge, ScoringFamily, ValidateReportArgs, WriteReportArgs};
 use crate::clock::now;
 use crate::console::print_error;
+use crate::model_calls::MAX_ANSWER;
 use crate::repositories::project_root;
 
 /// Directory of the answers in a work directory.

@@ -11,27 +11,41 @@ use loopgate_api::names::{PRD_MD, STATE_DIR};
 use loopgate_api::usd::Usd;
 use loopgate_home::untrusted;
 use serde_json::json;
-use sha2::{Digest as _, Sha256};
 use tokio_util::sync::CancellationToken;
 
-use super::answer::MAX_ANSWER;
-use super::assistant_call::JudgeAssistant;
 use super::envelope::{JUDGE_INPUT, JudgeInput};
 use super::evaluation::{self, ANSWERS, AnswerCheck, AnswerChecks, NO_REPORT};
-use super::pool::{CallOutcome, CallPool, CallResult, JudgeCall, NextStep, RejectedAnswer};
 use super::snapshot::RUBRICS;
 use super::{Category, ContextArgs, Judge, RunJudgesArgs, WriteReportArgs, context, prompt, snapshot};
 use crate::clock::now;
 use crate::console::{print_error, print_line};
 use crate::loop_run::{self, stop};
+use crate::model_calls::{
+    CallOutcome, CallPool, CallResult, IsolatedAssistant, MAX_ANSWER, ModelQuestion, NextStep, PooledCall,
+    PromptAnswers, RejectedAnswer, correction, prompt_key,
+};
 use crate::plugins::Plugins;
 
-/// Version of the stored keys.
-const KEY_VERSION: &str = "1";
 /// Exit code of an interrupted run.
 const INTERRUPTED: u8 = 130;
 /// Name of the plugin with the rubrics.
 const PLUGIN: &str = "judges";
+/// Added to the request to correct an answer.
+const CORRECTION_ADVICE: &str = " Omit a finding for which no words occur.";
+
+/// A call of the assistant for a judge.
+#[derive(Debug, Clone)]
+struct JudgeCall {
+    judge: &'static Judge,
+    /// The answer that this call has to correct.
+    rejected: Option<RejectedAnswer>,
+}
+
+impl PooledCall for JudgeCall {
+    fn cache(&self) -> String {
+        self.judge.model.name().to_owned()
+    }
+}
 
 /// Runs the command to its end. Creates an async runtime, so it must not be called from within one.
 pub fn run(args: &RunJudgesArgs) -> ExitCode {
@@ -176,18 +190,22 @@ impl JudgesRun {
         shared_part: &str,
     ) -> Result<(), String> {
         let requests = answers.requests.clone();
+        let cannot_store = |error: io::Error| format!("Error: cannot store the prompt: {error}");
+        // No wait for usage limits: the run is a tool call of a session whose account has the same limit.
         let assistant =
-            JudgeAssistant::new(self.assistant.clone(), self.env.clone(), shared_part, self.stop.clone());
-        let assistant = assistant.map_err(|error| format!("Error: cannot store the prompt: {error}"))?;
+            IsolatedAssistant::new(self.assistant.clone(), self.env.clone(), None, self.stop.clone())
+                .map_err(cannot_store)?;
+        let shared_part = assistant.share(PLUGIN, shared_part).map_err(cannot_store)?;
         let ask = |call: &JudgeCall, share| {
             let request = requests.get(call.judge.name).map(String::as_str).unwrap_or_default();
-            match &call.rejected {
-                None => assistant.ask(call.judge, request, share),
-                Some(RejectedAnswer { text, fault, .. }) => {
-                    assistant.ask(call.judge, &prompt::correction(request, text, fault), share)
-                }
-            }
+            let corrected = call.rejected.as_ref().map(|RejectedAnswer { text, fault, .. }| {
+                correction(request, text, fault, CORRECTION_ADVICE)
+            });
+            let text = corrected.as_deref().unwrap_or(request);
+            assistant
+                .ask(ModelQuestion { model: call.judge.model.name(), shared_part: &shared_part, text }, share)
         };
+        let judges = judges.into_iter().map(|judge| JudgeCall { judge, rejected: None });
         let waiting =
             CallPool::new(judges, self.limit).run(ask, |call, result| answers.finish_call(call, result));
         for JudgeCall { judge, rejected } in waiting.await? {
@@ -270,7 +288,7 @@ struct JudgeCost {
 
 /// The answers of a run, stored in its work directory.
 struct RunAnswers {
-    directory: PathBuf,
+    store: PromptAnswers,
     checks: AnswerChecks,
     category: Category,
     /// Requests by judge; a judge without a rubric has none.
@@ -288,7 +306,7 @@ struct RunAnswers {
 impl RunAnswers {
     fn new(run: &JudgesRun, checks: AnswerChecks, shared_part: &str) -> Self {
         let mut answers = Self {
-            directory: run.workdir.join(ANSWERS),
+            store: PromptAnswers::in_directory(run.workdir.join(ANSWERS)),
             checks,
             category: run.category,
             requests: BTreeMap::new(),
@@ -303,7 +321,8 @@ impl RunAnswers {
             match std::fs::read_to_string(&path) {
                 Ok(rubric) => {
                     let request = prompt::request(judge, &rubric);
-                    answers.keys.insert(judge.name, key(judge, shared_part, &request));
+                    let key = prompt_key(&[judge.model.name(), shared_part, &request]);
+                    answers.keys.insert(judge.name, key);
                     answers.requests.insert(judge.name, request);
                 }
                 Err(error) => {
@@ -323,7 +342,7 @@ impl RunAnswers {
             if self.has_answer(judge, key) {
                 self.unchanged.insert(judge.name);
             } else {
-                self.remove(judge);
+                self.store.remove(judge.name);
                 judges.push(judge);
             }
         }
@@ -331,15 +350,12 @@ impl RunAnswers {
     }
 
     fn has_answer(&self, judge: &Judge, key: &str) -> bool {
-        let stored = untrusted::read_text(&self.path(judge, "key"));
-        let answer = untrusted::read(&self.path(judge, "json"), MAX_ANSWER).map(String::from_utf8);
-        let (Ok(stored), Ok(Ok(answer))) = (stored, answer) else { return false };
-        let check = self.checks.check(&answer, judge);
-        stored.trim() == key && matches!(check, AnswerCheck::Usable | AnswerCheck::PartlySupported(_))
+        let Some(answer) = self.store.answer(judge.name, key) else { return false };
+        matches!(self.checks.check(&answer, judge), AnswerCheck::Usable | AnswerCheck::PartlySupported(_))
     }
 
     /// Stores the result of a call, or sends a faulty answer back once.
-    fn finish_call(&mut self, call: JudgeCall, result: CallResult) -> NextStep {
+    fn finish_call(&mut self, call: JudgeCall, result: CallResult) -> NextStep<JudgeCall> {
         let JudgeCall { judge, rejected } = call;
         let cost = self.costs.entry(judge.name).or_default();
         cost.usd += result.cost;
@@ -401,40 +417,15 @@ impl RunAnswers {
     }
 
     fn store(&self, judge: &Judge, answer: &str) {
-        self.write(judge, "json", answer);
-        // Written last: an answer without a key is not taken for a complete one.
-        if let Some(key) = self.keys.get(judge.name) {
-            self.write(judge, "key", &format!("{key}\n"));
+        match self.keys.get(judge.name) {
+            Some(key) => self.store.store(judge.name, key, answer),
+            None => self.store.store_failure(judge.name, answer),
         }
     }
 
-    /// Stores the reason for which a judge failed. Without a key, the next run asks the judge again.
+    /// Stores the reason for which a judge failed.
     fn fail(&self, judge: &Judge, reason: &str) {
-        self.remove(judge);
-        self.write(judge, "json", &json!({"error": reason}).to_string());
-    }
-
-    fn write(&self, judge: &Judge, extension: &str, text: &str) {
-        let path = self.path(judge, extension);
-        // The report then says that there is no answer.
-        if let Err(error) = untrusted::write(&path, text.as_bytes()) {
-            print_error(format!("Warning: cannot write {}: {error}", path.display()));
-        }
-    }
-
-    fn remove(&self, judge: &Judge) {
-        for extension in ["key", "json"] {
-            let path = self.path(judge, extension);
-            if let Err(error) = untrusted::remove(&path)
-                && error.kind() != io::ErrorKind::NotFound
-            {
-                print_error(format!("Warning: cannot remove {}: {error}", path.display()));
-            }
-        }
-    }
-
-    fn path(&self, judge: &Judge, extension: &str) -> PathBuf {
-        self.directory.join(format!("{}.{extension}", judge.name))
+        self.store.store_failure(judge.name, &json!({"error": reason}).to_string());
     }
 
     fn total(&self) -> Usd {
@@ -443,16 +434,6 @@ impl RunAnswers {
             total
         })
     }
-}
-
-/// Returns the identity of a prompt: everything on which the answer depends.
-fn key(judge: &Judge, shared_part: &str, request: &str) -> String {
-    let mut hash = Sha256::new();
-    for part in [KEY_VERSION, judge.model.name(), shared_part, request] {
-        hash.update(part.len().to_le_bytes());
-        hash.update(part);
-    }
-    hex::encode(hash.finalize())
 }
 
 #[cfg(test)]

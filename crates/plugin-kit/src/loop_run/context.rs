@@ -12,22 +12,17 @@ use loopgate_tools::environment::{EXCLUDED_SETTING, INTERACTIVE_MODES, prepare_f
 use secrecy::SecretString;
 use serde_json::{Value, json};
 
-use crate::plugins::{Plugins, is_plugin};
+use crate::plugins::Plugins;
 use crate::variables as var;
 
 /// Tools that an unattended iteration may use without permission.
 const TOOLS: &str = "Agent,Bash,Edit,Read,SendMessage,Skill,WebFetch,WebSearch,Write,\
     mcp__playwright__browser_navigate,mcp__playwright__browser_snapshot,mcp__playwright__browser_take_screenshot,\
     mcp__playwright__browser_click,mcp__playwright__browser_type,mcp__playwright__browser_evaluate";
-/// Tools that a review or a fix may use without permission.
-const REVIEW_TOOLS: &str = "Agent,Bash,Edit,Read,SendMessage,Skill,TaskCreate,TaskList,TaskUpdate,Write";
 /// Default time limit of an iteration.
 const DEFAULT_ITERATION_LIMIT: Duration = Duration::from_hours(4);
 /// Default pause before the next iteration.
 const DEFAULT_PAUSE: Duration = Duration::from_secs(1);
-/// Directory of our installed plugins in the assistant's plugin cache, relative to the home directory.
-const PLUGIN_CACHE: &str = ".claude/plugins/cache/loopgate";
-
 /// Variable that keeps the assistant from running agents and commands in the background.
 const NO_BACKGROUND_TASKS: (&str, &str) = ("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS", "1");
 /// Variables by which hooks recognize their loop and find their program.
@@ -47,8 +42,6 @@ pub struct RunContext {
     pub plugin_dirs: Vec<PathBuf>,
     /// The unpacked plugins, if the loop uses them.
     pub unpacked_plugins: Option<Plugins>,
-    /// Whether the review plugin is available, loaded or installed.
-    pub can_review: bool,
     /// Setting sources passed to the assistant; `None` keeps its default. The instructions of the project
     /// apply in any case.
     pub setting_sources: Option<String>,
@@ -86,14 +79,11 @@ impl RunContext {
     pub fn from_environment(more_tools: Option<&str>) -> std::io::Result<Self> {
         let plugin_dirs = plugin_dirs()?;
         let settings = settings();
-        let can_review =
-            plugin_dirs.iter().any(|dir| dir.ends_with("code-review")) || is_installed("code-review");
         Ok(Self {
             project_root: std::env::current_dir()?,
             assistant: assistant(),
             plugin_dirs,
             unpacked_plugins: unpacked_plugins()?,
-            can_review,
             setting_sources: var::text(var::SETTING_SOURCES),
             secret: var::text(var::FAILURE_SECRET).map(SecretString::from),
             tools: [Some(TOOLS), more_tools].into_iter().flatten().collect::<Vec<_>>().join(","),
@@ -114,11 +104,6 @@ impl RunContext {
         self.env.insert(name.into(), value.as_ref().to_owned());
     }
 
-    /// Removes a variable from the environment of all later child processes.
-    pub fn remove(&mut self, name: &str) {
-        self.env.remove(OsStr::new(name));
-    }
-
     /// Builds the arguments of an iteration, which may resume a session. `dirs` are accessible directories
     /// outside the project; `budget` limits the spending of the run.
     #[must_use]
@@ -133,14 +118,6 @@ impl RunContext {
         args.extend(["--model", &self.model, "--effort", &self.effort].map(OsString::from));
         args.extend(run_args(budget, session));
         self.finish_args(args, dirs, prompt)
-    }
-
-    /// Builds the arguments of a review or a fix, which uses the assistant's default model.
-    #[must_use]
-    pub fn review_args(&self, budget: Option<Usd>, session: Option<&str>, prompt: &str) -> Vec<OsString> {
-        let mut args = tool_args(REVIEW_TOOLS);
-        args.extend(run_args(budget, session));
-        self.finish_args(args, &[], prompt)
     }
 
     /// Returns the settings that take precedence over those of the user and of the project. The guards of a loop are hooks
@@ -199,15 +176,14 @@ fn run_args(budget: Option<Usd>, session: Option<&str>) -> impl Iterator<Item = 
     session.chain(budget)
 }
 
-/// Returns the plugin passed in the environment, or our embedded copy, and the review plugin next to it. The assistant
-/// ignores an installed plugin of the same name, which may be of another version than this program.
+/// Returns the plugin passed in the environment, or our embedded copy. The assistant ignores an installed plugin of the same
+/// name, which may be of another version than this program.
 pub fn plugin_dirs() -> std::io::Result<Vec<PathBuf>> {
     let given = match unpacked_plugins()? {
         Some(plugins) => plugins.root().join("code"),
         None => var::text(var::PLUGIN_DIR).map(PathBuf::from).unwrap_or_default(),
     };
-    let review = given.parent().map(|parent| parent.join("code-review")).filter(|dir| is_plugin(dir));
-    Ok(std::iter::once(given).chain(review).collect())
+    Ok(vec![given])
 }
 
 /// Returns our unpacked plugins, with their files restored, if the loop uses them. The runtime determines their directory
@@ -228,15 +204,6 @@ pub(super) fn unpacked_plugins_of(given: Option<&Path>) -> std::io::Result<Optio
     }
 }
 
-fn is_installed(plugin: &str) -> bool {
-    let home = std::env::home_dir().unwrap_or_default();
-    std::fs::read_dir(home.join(PLUGIN_CACHE).join(plugin))
-        .into_iter()
-        .flatten()
-        .flatten()
-        .any(|version| is_plugin(&version.path()))
-}
-
 /// Reads the settings file. An unreadable file counts as missing, so that it cannot prevent a loop.
 pub(super) fn settings() -> Option<Settings> {
     let dir = loopgate_home::default_data_dir().ok()?;
@@ -250,7 +217,7 @@ pub fn assistant() -> OsString {
 }
 
 /// Returns the pause before the next iteration.
-pub(super) fn pause() -> Duration {
+pub(crate) fn pause() -> Duration {
     milliseconds(var::ITERATION_PAUSE_MS).unwrap_or(DEFAULT_PAUSE)
 }
 

@@ -30,21 +30,12 @@ use crate::variables as var;
 /// Work for one assistant run.
 #[derive(Debug)]
 pub struct AssistantTask {
-    /// Determines tools and directories of the run.
-    pub kind: TaskKind,
+    /// Directories outside the project that the run may also access.
+    pub dirs: Vec<PathBuf>,
     /// Id of the assistant session to resume; `None` starts a new one.
     pub session: Option<String>,
     /// Prompt to pass to the assistant.
     pub prompt: String,
-}
-
-/// Purpose of an assistant run.
-#[derive(Debug)]
-pub enum TaskKind {
-    /// An iteration, which may also access these directories outside the project.
-    Iteration(Vec<PathBuf>),
-    /// A review or a fix after the loop.
-    Review,
 }
 
 /// A running loop with everything that its iterations share.
@@ -182,13 +173,7 @@ impl Driver {
     /// Fails when the assistant cannot be started or its output cannot be stored.
     pub async fn assistant(&mut self, mut task: AssistantTask) -> io::Result<AssistantRun> {
         let mut all_waits = Duration::ZERO;
-        // A review or a fix would end with a message that concerns the whole loop.
-        match task.kind {
-            TaskKind::Iteration(_) => {
-                self.context.export(var::MESSAGES, Mailbox::of(&self.state.workdir).directory());
-            }
-            TaskKind::Review => self.context.remove(var::MESSAGES),
-        }
+        self.context.export(var::MESSAGES, Mailbox::of(&self.state.workdir).directory());
         loop {
             // Checked per run, because a rate limit splits one task into several runs.
             if self.state.has_used_up_budget() {
@@ -207,9 +192,7 @@ impl Driver {
                 return Ok(AssistantRun { waited: all_waits, ..run });
             };
             let session = run.facts.session_id.clone();
-            let is_iteration = matches!(task.kind, TaskKind::Iteration(_));
-            // Only the session of an iteration is saved: a review is not resumed after a restart.
-            self.meet_limit(&limit, session.as_deref().filter(|_| is_iteration));
+            self.meet_limit(&limit, session.as_deref());
             if session.is_some() {
                 task = AssistantTask { session, prompt: CONTINUE_PROMPT.to_owned(), ..task };
             }
@@ -219,10 +202,7 @@ impl Driver {
     fn arguments(&self, task: &AssistantTask) -> Vec<OsString> {
         let session = task.session.as_deref();
         let budget = self.state.remaining_budget();
-        match &task.kind {
-            TaskKind::Iteration(dirs) => self.context.iteration_args(dirs, budget, session, &task.prompt),
-            TaskKind::Review => self.context.review_args(budget, session, &task.prompt),
-        }
+        self.context.iteration_args(&task.dirs, budget, session, &task.prompt)
     }
 
     /// Restores the files of the plugins: programs of an earlier run can have changed them, and the hooks are the guards

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::agent_results::AgentResults;
 use super::context::RunContext;
 use super::display::Display;
-use super::driver::{AssistantTask, Driver, TaskKind};
+use super::driver::{AssistantTask, Driver};
 use super::exit_code::{FAILED, INTERRUPTED};
 use super::limits::CONTINUE_PROMPT;
 use super::lock::{self, LockError, LoopLock};
@@ -401,15 +401,15 @@ impl Driver {
     /// Returns the work of the next iteration: a correction in the last session, the rest of a session that a
     /// rate limit interrupted, or the full prompt in a new session.
     fn next_task(&mut self) -> AssistantTask {
-        let kind = TaskKind::Iteration(self.outside_dirs());
+        let dirs = self.outside_dirs();
         if let Some(prompt) = self.correction.take() {
-            return AssistantTask { kind, session: self.last_session.clone(), prompt };
+            return AssistantTask { dirs, session: self.last_session.clone(), prompt };
         }
         if !self.state.session.is_empty() {
             let session = Some(self.state.session.clone());
-            return AssistantTask { kind, session, prompt: CONTINUE_PROMPT.to_owned() };
+            return AssistantTask { dirs, session, prompt: CONTINUE_PROMPT.to_owned() };
         }
-        AssistantTask { kind, session: None, prompt: self.state.prompt.clone() }
+        AssistantTask { dirs, session: None, prompt: self.state.prompt.clone() }
     }
 
     /// Lists the directories outside the project that the assistant may access: peers, and an external work

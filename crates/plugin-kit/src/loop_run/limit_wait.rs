@@ -27,7 +27,7 @@ const POLL_INTERVAL: Duration = Duration::from_secs(1);
 const STAGGER_PAUSES: f64 = 10.0;
 
 /// Waits until the account is usable. Calls `announce` for each distinct end of a limit.
-pub(super) async fn wait_for_account(
+pub(crate) async fn wait_for_account(
     limits: &mut LimitTracker,
     env: &BTreeMap<OsString, OsString>,
     pause: Duration,
@@ -73,12 +73,12 @@ async fn sleep(time: Duration, stop: &CancellationToken) -> bool {
 }
 
 /// Formats the end of a limit for display.
-pub(super) fn end_of(limit: &AssistantLimit) -> String {
+pub(crate) fn end_of(limit: &AssistantLimit) -> String {
     limit.until.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
 /// Builds the stream record that announces the wait.
-pub(super) fn wait_record(limit: &AssistantLimit) -> Value {
+pub(crate) fn wait_record(limit: &AssistantLimit) -> Value {
     let until = end_of(limit);
     let message = format!("{} The loop waits until {until} and then resumes by itself.", limit.reason);
     json!({"type": "system", "subtype": WAITING_FOR_LIMIT, "until": until, "message": message})

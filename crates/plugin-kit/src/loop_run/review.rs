@@ -1,24 +1,28 @@
-//! Reviews of the loop's changes, and fixes of their findings.
+//! Reviews of the loop's changes, and fixes of their findings: both run in this process, with the engine of
+//! `loopgate code-review`.
 //!
 //! A review without a verdict is reported as incomplete; only the verdict `approve` is an approval. Reviews
 //! never change the outcome of the loop.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::io::Write as _;
 
-use loopgate_api::names::STATE_DIR;
-use loopgate_api::redact;
-use loopgate_home::{EntryKind, untrusted};
-use serde_json::Value;
+use loopgate_api::names::ASSISTANT_OUTPUT;
+use loopgate_api::review::VerdictKind;
+use loopgate_api::usd::Usd;
+use loopgate_home::untrusted;
 
-use super::assistant_run::AssistantRun;
-use super::child::{End, UNKNOWN_EXIT};
-use super::driver::{AssistantTask, Driver, TaskKind};
+use super::driver::Driver;
+use super::exit_code::{FAILED, INTERRUPTED};
 use super::journal::JournalActivity;
 use crate::clock::Span;
+use crate::code_review::fix::{EndedFix, FixOutcome, FixRun};
+use crate::code_review::report::records;
+use crate::code_review::run::{EndedReview, ReviewOutcome, ReviewRun};
+use crate::code_review::scope::{RequestedChange, RequestedChangeScope};
+use crate::code_review::session::ReviewSessionId;
+use crate::console::print_error;
+use crate::model_calls::LimitWait;
 use crate::project_git::ProjectGit;
-use crate::quoting::quote;
 
 /// Consecutive failed fixes after which the reviews end.
 const MAX_FAILED_FIXES: u32 = 2;
@@ -32,13 +36,12 @@ pub async fn run(driver: &mut Driver) {
     let mut failed_fixes = 0;
     for cycle in 1..=driver.context.review_cycles {
         let Some(session) = review(driver, cycle).await else { return };
-        match fix(driver, cycle, &session).await {
-            FixEnd::Done => failed_fixes = 0,
+        match fix(driver, cycle, session).await {
+            FixEnd::Changed => failed_fixes = 0,
+            // The next review would repeat the findings.
+            FixEnd::Unchanged => return,
             FixEnd::Failed => failed_fixes += 1,
-            // Neither a review nor another fix can succeed, for instance without budget.
-            FixEnd::Hopeless => return,
         }
-        // A failed fix leaves the findings, so the next review would repeat them.
         if failed_fixes == MAX_FAILED_FIXES {
             driver.journal.progress("Post-loop review stopped: two fixes in a row have failed");
             return;
@@ -63,113 +66,110 @@ async fn reason_to_skip(driver: &Driver) -> Option<&'static str> {
     if driver.context.review_cycles == 0 {
         return Some("the number of review cycles is 0");
     }
-    if !driver.context.can_review {
-        return Some("the plugin code-review is not installed; the changes are not reviewed");
-    }
     None
 }
 
-/// Runs a review. Returns the session directory when its findings need a fix.
-async fn review(driver: &mut Driver, cycle: u32) -> Option<PathBuf> {
-    driver.journal.progress(&format!("Post-loop review, cycle {cycle}"));
-    // The command does not report its session, so compare the directories before and after the run.
-    let before = sessions(&driver.context.project_root);
+/// Runs a review. Returns its session when its findings need a fix.
+async fn review(driver: &mut Driver, cycle: u32) -> Option<ReviewSessionId> {
+    let session = ReviewSessionId::new();
+    driver.journal.progress(&format!("Post-loop review, cycle {cycle}: session {session}"));
     let span = Span::start();
-    let prompt = format!("/code-review:start --base {}", driver.state.start_sha);
-    let run = run_command(driver, &prompt).await?;
-    let session = newest_session(&driver.context.project_root, &before);
-    let verdict = session.as_deref().and_then(verdict);
-    let name = match (&run.problem, verdict.as_deref()) {
-        (Some(_), _) => "error",
-        (None, Some(verdict)) => verdict,
-        (None, None) => "incomplete",
+    let context = &driver.context;
+    let run = ReviewRun {
+        dir: context.project_root.clone(),
+        change: RequestedChange {
+            scope: RequestedChangeScope::Branch,
+            base: Some(driver.state.start_sha.clone()),
+        },
+        session: Some(session.clone()),
+        is_hygiene_only: false,
+        instructions: None,
+        limit: driver.state.remaining_budget(),
+        assistant: context.assistant.clone(),
+        env: context.env.clone(),
+        wait: driver.limit_wait(),
+        stop: driver.stop.clone(),
     };
-    driver.perf.review(name, cycle, &span, run.code);
-    log(driver, &format!("review_{name}"));
-    match (run.problem, name) {
-        (Some(problem), _) => {
-            driver.journal.progress(&format!("Post-loop review did not complete: {}", problem.reason));
+    let ended = run.run().await;
+    driver.show_review(&session, &ended);
+    driver.charge_calls(ended.cost);
+    let (name, code) = match &ended.outcome {
+        ReviewOutcome::Completed(review) => {
+            (review.verdict.as_ref().map_or("incomplete", |verdict| verdict_name(verdict.verdict)), 0)
         }
-        (None, "approve") => driver.journal.progress("Post-loop review: approved"),
-        (None, "incomplete") => {
+        ReviewOutcome::Interrupted => ("incomplete", INTERRUPTED),
+        ReviewOutcome::Failed(_) => ("error", FAILED),
+    };
+    driver.perf.review(name, cycle, &span, i32::from(code));
+    log(driver, &format!("review_{name}"));
+    match &ended.outcome {
+        ReviewOutcome::Failed(reason) => {
+            driver.journal.progress(&format!("Post-loop review did not complete: {reason}"));
+        }
+        _ if name == "approve" => driver.journal.progress("Post-loop review: approved"),
+        _ if name == "incomplete" => {
             driver.journal.progress("Post-loop review did not complete: there is no verdict");
         }
-        (None, verdict) => {
-            driver.journal.progress(&format!("Post-loop review: {verdict}"));
-            return session;
+        ReviewOutcome::Completed(review) => {
+            driver.journal.progress(&format!("Post-loop review: {name}, see {}", review.directory.display()));
+            return Some(session);
         }
+        ReviewOutcome::Interrupted => {}
     }
     None
 }
 
 /// Outcome of a fix.
 enum FixEnd {
-    Done,
+    Changed,
+    /// No finding was confirmed or corrected, or the driver is stopping.
+    Unchanged,
     Failed,
-    /// The fix failed for a reason that later runs would meet too, or the driver is stopping.
-    Hopeless,
 }
 
-/// Runs a fix of the findings in a session directory.
-async fn fix(driver: &mut Driver, cycle: u32, session: &Path) -> FixEnd {
+/// Fixes the confirmed findings of a review.
+async fn fix(driver: &mut Driver, cycle: u32, session: ReviewSessionId) -> FixEnd {
     let span = Span::start();
-    let prompt = format!("/code-review:fix {}", quote(&session.to_string_lossy()));
-    let Some(run) = run_command(driver, &prompt).await else { return FixEnd::Hopeless };
-    driver.perf.fix(cycle, &span, run.code);
-    log(driver, if run.problem.is_none() { "fix_completed" } else { "fix_error" });
-    let Some(problem) = run.problem else { return FixEnd::Done };
-    driver.journal.progress(&format!("Post-loop fix did not complete: {}", problem.reason));
-    if problem.is_permanent { FixEnd::Hopeless } else { FixEnd::Failed }
-}
-
-/// Result of a command of the review plugin.
-struct CommandEnd {
-    code: i32,
-    problem: Option<Problem>,
-}
-
-/// Reason for which a command did not complete.
-struct Problem {
-    reason: String,
-    /// Whether another run would fail for the same reason.
-    is_permanent: bool,
-}
-
-impl Problem {
-    fn of(run: &AssistantRun, code: i32) -> Option<Self> {
-        if run.facts.used_up_budget {
-            return Some(Self { reason: "the spending limit is used up".to_owned(), is_permanent: true });
+    let context = &driver.context;
+    let run = FixRun {
+        dir: context.project_root.clone(),
+        session: Some(session),
+        limit: driver.state.remaining_budget(),
+        assistant: context.assistant.clone(),
+        env: context.env.clone(),
+        wait: driver.limit_wait(),
+        stop: driver.stop.clone(),
+    };
+    let EndedFix { cost, outcome } = run.run().await;
+    driver.charge_calls(cost);
+    let (code, message, end) = match &outcome {
+        FixOutcome::Completed(result) if result.confirmed == 0 => {
+            (0, "Post-loop fix: no finding is confirmed".to_owned(), FixEnd::Unchanged)
         }
-        if let Some(known) = run.known_failure(code) {
-            return Some(Self { reason: known.message, is_permanent: true });
+        FixOutcome::Completed(result) => {
+            let message =
+                format!("Post-loop fix: {} of {} findings are fixed", result.fixed, result.confirmed);
+            (0, message, if result.fixed > 0 { FixEnd::Changed } else { FixEnd::Unchanged })
         }
-        let reason = match &run.facts.result {
-            _ if matches!(run.end, End::TimedOut) => "it exceeded its time limit".to_owned(),
-            Some(result) if result.is_error => format!("the assistant reports an error: {}", result.text),
-            _ if code != 0 => format!("exit code {code}"),
-            _ => return None,
-        };
-        Some(Self { reason: redact::message(&reason), is_permanent: false })
+        FixOutcome::Interrupted => {
+            (INTERRUPTED, "Post-loop fix was interrupted".to_owned(), FixEnd::Unchanged)
+        }
+        FixOutcome::Failed(reason) => {
+            (FAILED, format!("Post-loop fix did not complete: {reason}"), FixEnd::Failed)
+        }
+    };
+    driver.perf.fix(cycle, &span, i32::from(code));
+    log(driver, if code == 0 { "fix_completed" } else { "fix_error" });
+    driver.journal.progress(&message);
+    end
+}
+
+const fn verdict_name(verdict: VerdictKind) -> &'static str {
+    match verdict {
+        VerdictKind::Approve => "approve",
+        VerdictKind::NeedsAttention => "needs_attention",
+        VerdictKind::Decline => "decline",
     }
-}
-
-/// Runs a command of the review plugin. `None` when the driver is stopping.
-async fn run_command(driver: &mut Driver, prompt: &str) -> Option<CommandEnd> {
-    let task = AssistantTask { kind: TaskKind::Review, session: None, prompt: prompt.to_owned() };
-    let run = match driver.assistant(task).await {
-        Ok(run) => run,
-        Err(error) => {
-            let reason = format!("the assistant could not be run: {error}");
-            let problem = Some(Problem { reason, is_permanent: true });
-            return Some(CommandEnd { code: UNKNOWN_EXIT, problem });
-        }
-    };
-    let code = match run.end {
-        End::Exited(code) => code,
-        End::TimedOut => UNKNOWN_EXIT,
-        End::Stopped => return None,
-    };
-    Some(CommandEnd { code, problem: Problem::of(&run, code) })
 }
 
 fn log(driver: &Driver, status: &str) {
@@ -181,30 +181,25 @@ fn log(driver: &Driver, status: &str) {
     );
 }
 
-/// Lists the session directories with their modification times.
-fn sessions(project_root: &Path) -> BTreeMap<PathBuf, SystemTime> {
-    let directory = project_root.join(STATE_DIR).join("code-review");
-    let sessions = untrusted::entries(&directory).into_iter();
-    sessions
-        .filter(|entry| entry.name.to_string_lossy().starts_with("cr-") && entry.kind == EntryKind::Directory)
-        .map(|entry| directory.join(entry.name))
-        .filter_map(|path| {
-            let modified = path.symlink_metadata().ok()?.modified().ok()?;
-            Some((path, modified))
-        })
-        .collect()
-}
+impl Driver {
+    fn limit_wait(&self) -> Option<LimitWait> {
+        let workdir = self.state.workdir.clone();
+        self.context.wait_for_limits.then_some(LimitWait { workdir: Some(workdir) })
+    }
 
-/// Returns the newest session directory that is new or changed. Compared with the earlier listing and not
-/// with the clock, because file times may lag behind the clock by milliseconds.
-fn newest_session(project_root: &Path, before: &BTreeMap<PathBuf, SystemTime>) -> Option<PathBuf> {
-    let changed = sessions(project_root).into_iter();
-    let changed = changed.filter(|(path, modified)| before.get(path) != Some(modified));
-    changed.max_by_key(|(_, modified)| *modified).map(|(path, _)| path)
-}
+    fn charge_calls(&mut self, cost: Usd) {
+        #[expect(clippy::cast_precision_loss, reason = "amounts are far below 2^52 micros")]
+        self.charge(cost.micros() as f64 / 1_000_000.0);
+    }
 
-fn verdict(session: &Path) -> Option<String> {
-    let verdict: Value = untrusted::read_json(&session.join("verdict.json"))?;
-    let name = verdict.get("verdict")?.as_str()?;
-    ["approve", "needs_attention", "decline"].contains(&name).then(|| name.to_owned())
+    /// Appends the report to the stream, which the page shows.
+    fn show_review(&self, session: &ReviewSessionId, ended: &EndedReview) {
+        let lines: String = records(session, ended).iter().map(|record| format!("{record}\n")).collect();
+        let path = self.state.workdir.join(ASSISTANT_OUTPUT);
+        let written = untrusted::append(&path).and_then(|mut file| file.write_all(lines.as_bytes()));
+        // The session directory contains the report as well.
+        if let Err(error) = written {
+            print_error(format!("Warning: cannot show the review in the output: {error}"));
+        }
+    }
 }

@@ -402,34 +402,39 @@ fn twenty_thousand_lines_are_stored_complete() {
     assert_eq!(stream.lines().filter(|line| serde_json::from_str::<Value>(line).is_ok()).count(), 20_002);
 }
 
-/// Script that changes a file, then reviews and fixes; it appends each call to `$OUT/calls`.
-fn reviewing(verdict: &str, fix: &str) -> String {
+/// Script that changes a file, then reviews and fixes; it appends each call to `$OUT/calls`. `challenge`: confidence of the
+/// second reviewer.
+fn reviewing(review: &str, challenge: f64, fix: &str) -> String {
     format!(
         r#"for last; do :; done
-case "$last" in
-"/code-review:start --base "*)
-  echo review >> $OUT/calls
-  n=$(wc -l < $OUT/calls); mkdir -p .loopgate/code-review/cr-1000$n
-  {verdict}
-  echo '{{"type":"result","result":"reviewed"}}' ;;
-/code-review:fix*) echo fix >> $OUT/calls; {fix} ;;
-*) echo changed >> README.md
-{DONE} ;;
-esac"#
+result() {{ printf '{{"type":"result","subtype":"success","is_error":false,"total_cost_usd":0.01,"result":%s}}\n' "$1"; }}
+if [[ $last = -p ]]; then
+  case "$(cat)" in
+  "You are reviewer fast."*) echo review >> $OUT/calls; {review} ;;
+  "Another reviewer claims"*) echo challenge >> $OUT/calls
+    result '"{{\"results\": [{{\"claim\": 1, \"confidence\": {challenge}, \"reasoning\": \"Checked.\"}}]}}"' ;;
+  "Correct the faults"*) echo fix >> $OUT/calls; {fix} ;;
+  esac
+else
+  echo changed >> README.md
+{DONE}
+fi"#
     )
 }
 
-fn verdict(name: &str) -> String {
-    format!("echo '{{\"verdict\":\"{name}\"}}' > .loopgate/code-review/cr-1000$n/verdict.json")
-}
+/// A review with a finding at the line that the loop added.
+const FINDING: &str = r#"result '"{\"findings\": [{\"file\": \"README.md\", \"line\": 2, \"severity\": \"HIGH\", \"category\": \"Correctness\", \"issue\": \"Wrong word\", \"explanation\": \"It is wrong.\", \"code_snippet\": \"changed\", \"confidence\": 0.9}]}"'"#;
+const NO_FINDING: &str = r#"result '"{\"findings\": []}"'"#;
 
 // PL-21
 #[test]
 fn two_consecutive_failed_fixes_end_the_reviews() {
-    let project = Project::new().with_review_plugin().env("POST_LOOP_REVIEW_CYCLES", "5");
-    project.assistant(&reviewing(&verdict("needs_attention"), "exit 1"));
+    let project = Project::new().env("POST_LOOP_REVIEW_CYCLES", "5");
+    let limit = r#"echo '{"type":"result","is_error":true,"api_error_status":429,"result":"Usage limit reached"}'; exit 1"#;
+    let project = project.env("LOOPGATE_WAIT_FOR_LIMITS", "false");
+    project.assistant(&reviewing(FINDING, 0.9, limit));
     assert_eq!(project.run(&[]).code, 0);
-    assert_eq!(project.note("calls"), "review\nfix\nreview\nfix\n");
+    assert_eq!(project.note("calls"), "review\nchallenge\nfix\nreview\nchallenge\nfix\n");
     assert_eq!(project.events("post_loop_review").len(), 2);
     assert_eq!(project.events("post_loop_fix").len(), 2);
     assert_eq!(
@@ -442,52 +447,87 @@ fn two_consecutive_failed_fixes_end_the_reviews() {
 // PL-22
 #[test]
 fn review_cycles_are_configurable() {
-    let project = Project::new().with_review_plugin().env("POST_LOOP_REVIEW_CYCLES", "1");
-    project.assistant(&reviewing(&verdict("decline"), "true"));
-    assert_eq!(project.run(&[]).code, 0);
-    assert_eq!(project.note("calls"), "review\nfix\n");
-    assert_eq!(project.statuses(), ["completed", "review_decline", "fix_completed"]);
+    let project = Project::new().env("POST_LOOP_REVIEW_CYCLES", "1");
+    project.assistant(&reviewing(FINDING, 0.9, "sed -i s/changed/corrected/ README.md; result '\"Done.\"'"));
+    let ended = project.run(&[]);
+    assert_eq!(ended.code, 0);
+    assert_eq!(project.note("calls"), "review\nchallenge\nfix\n");
+    assert_eq!(project.statuses(), ["completed", "review_needs_attention", "fix_completed"]);
+    assert!(ended.stdout.contains("1 of 1 findings are fixed"), "{}", ended.stdout);
+    assert!(std::fs::read_to_string(project.root.join("README.md")).unwrap().ends_with("corrected\n"));
 }
 
 #[test]
 fn approval_ends_the_reviews() {
-    let project = Project::new().with_review_plugin();
-    project.assistant(&reviewing(&verdict("approve"), "true"));
-    assert_eq!(project.run(&[]).code, 0);
+    let project = Project::new().with_reviews();
+    project.assistant(&reviewing(NO_FINDING, 0.9, "true"));
+    let ended = project.run(&[]);
+    assert_eq!(ended.code, 0);
     assert_eq!(
         (project.note("calls").as_str(), project.statuses()[1].as_str()),
         ("review\n", "review_approve")
     );
+    // The session is named, and the stream contains the report.
+    let session = ended.stdout.split_once("cycle 1: session ").unwrap().1.lines().next().unwrap().to_owned();
+    assert!(project.root.join(".loopgate/code-review").join(&session).join("verdict.json").is_file());
+    let stream = project.read(project.read("assistant-output.name.txt").trim());
+    assert!(stream.contains(&session) && stream.contains("pr_verdict"), "{stream}");
+}
+
+#[test]
+fn disproved_findings_are_an_approval() {
+    let project = Project::new().with_reviews();
+    project.assistant(&reviewing(FINDING, 0.2, "true"));
+    assert_eq!(project.run(&[]).code, 0);
+    assert_eq!(project.note("calls"), "review\nchallenge\n");
+    assert_eq!(project.statuses(), ["completed", "review_approve"]);
+}
+
+// PR-27
+#[test]
+fn driver_stops_when_nothing_is_confirmed_or_corrected() {
+    // The second reviewer gives no usable answer.
+    let project = Project::new().with_reviews();
+    project.assistant(&reviewing(FINDING, 7.0, "true"));
+    let ended = project.run(&[]);
+    assert_eq!(project.note("calls"), "review\nchallenge\nchallenge\n");
+    assert_eq!(project.statuses(), ["completed", "review_needs_attention", "fix_completed"]);
+    assert!(ended.stdout.contains("Post-loop fix: no finding is confirmed"), "{}", ended.stdout);
+    let project = Project::new().with_reviews();
+    project.assistant(&reviewing(FINDING, 0.9, "result '\"It is right.\"'"));
+    assert!(project.run(&[]).stdout.contains("0 of 1 findings are fixed"));
+    assert_eq!(project.note("calls"), "review\nchallenge\nfix\n");
 }
 
 // PL-23
 #[test]
-fn review_is_skipped_without_changes_or_plugin() {
-    let project = Project::new().with_review_plugin();
+fn review_is_skipped_without_changes_or_cycles() {
+    let project = Project::new().with_reviews();
     project.assistant(DONE);
     assert!(project.run(&[]).stdout.contains("review skipped: nothing has changed"));
     let project = Project::new();
-    project.assistant(&reviewing("", ""));
-    assert!(project.run(&[]).stdout.contains("the changes are not reviewed"));
+    project.assistant(&reviewing("", 0.0, ""));
+    assert!(project.run(&[]).stdout.contains("review skipped: the number of review cycles is 0"));
     assert_eq!((project.note("calls").as_str(), project.events("post_loop_review").len()), ("", 0));
 }
 
 // PL-37
 #[test]
 fn review_without_a_verdict_is_not_an_approval() {
-    for leave in [
-        "rmdir .loopgate/code-review/cr-1000$n",
-        "true",
-        "echo '{' > .loopgate/code-review/cr-1000$n/verdict.json",
-    ] {
-        let project = Project::new().with_review_plugin();
-        project.assistant(&reviewing(leave, "true"));
-        let ended = project.run(&[]);
-        assert_eq!((ended.code, project.note("calls").as_str()), (0, "review\n"));
-        assert!(ended.stdout.contains("did not complete"), "{}", ended.stdout);
-        assert_eq!(project.statuses()[1], "review_incomplete");
-        assert!(project.is_clean());
-    }
+    let limit = r#"echo '{"type":"result","is_error":true,"api_error_status":429,"result":"Usage limit reached"}'; exit 1"#;
+    let project = Project::new().with_reviews().env("LOOPGATE_WAIT_FOR_LIMITS", "false");
+    project.assistant(&reviewing(limit, 0.9, "true"));
+    let ended = project.run(&[]);
+    assert_eq!((ended.code, project.note("calls").as_str()), (0, "review\n"));
+    assert!(ended.stdout.contains("did not complete"), "{}", ended.stdout);
+    assert_eq!(project.statuses()[1], "review_error");
+    assert!(project.is_clean());
+    // A reviewer without a usable answer leaves the change unreviewed, which is no approval either.
+    let project = Project::new().with_reviews();
+    project.assistant(&reviewing("result '\"Everything looks fine to me.\"'", 0.9, "true"));
+    assert_eq!(project.run(&[]).code, 0);
+    assert_eq!(project.statuses(), ["completed", "review_needs_attention", "fix_completed"]);
+    assert!(project.is_clean());
 }
 
 // PL-39

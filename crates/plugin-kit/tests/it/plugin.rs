@@ -126,9 +126,10 @@ fn every_status_of_an_agent_has_a_reader() {
 fn mentioned_commands_exist() {
     let project = Project::new();
     let mut commands = BTreeSet::new();
-    for (_, text) in [texts(&plugin()), texts(&crate::support::plugin("judges"))].concat() {
+    let others = ["judges", "code-review"].map(|name| texts(&crate::support::plugin(name)));
+    for (_, text) in [texts(&plugin()), others.concat()].concat() {
         commands.extend(matches(
-            r"loopgate ((?:judges|loop|plan|hook|stream|cache|repos|debate|plugins) [a-z]+(?:-[a-z]+)*)",
+            r"loopgate ((?:judges|code-review|loop|plan|hook|stream|cache|repos|debate|plugins) [a-z]+(?:-[a-z]+)*)",
             &text,
         ));
     }
@@ -163,7 +164,7 @@ fn texts_do_not_mention_the_assistants_product_name() {
         r"CLAUDE_PLUGIN_ROOT|CLAUDE_PROJECT_DIR|CLAUDE_CODE_SESSION_ID|CLAUDE\.md|\.claude\b|\.claude-plugin",
     )
     .unwrap();
-    let all = [plugin(), crate::support::plugin("judges")];
+    let all = [plugin(), crate::support::plugin("judges"), crate::support::plugin("code-review")];
     for (path, text) in all.iter().flat_map(|dir| texts(dir)) {
         let rest = owned.replace_all(&text, "").to_lowercase();
         assert!(!rest.contains("claude"), "{}", path.display());
@@ -237,9 +238,8 @@ async fn assistant_validates_the_plugins() {
     let mut home = UserHome::temporary().unwrap();
     home.reach_model(&model).unwrap();
     let marketplace = plugin().parent().unwrap().parent().unwrap().to_owned();
-    for dir in
-        [marketplace, plugin(), crate::support::plugin("judges"), crate::support::plugin("self-learning")]
-    {
+    let others = ["code-review", "judges", "self-learning"].map(crate::support::plugin);
+    for dir in [marketplace, plugin()].into_iter().chain(others) {
         let output =
             home.command("claude").args(["plugin", "validate", "--strict"]).arg(&dir).output().await.unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
@@ -282,7 +282,9 @@ async fn plugins_are_installed_and_updated() {
     let unknown = install(&["nope"]).await;
     assert!(
         unknown.code == 1
-            && unknown.stderr.contains("unknown plugin nope; available plugins: code, judges, self-learning")
+            && unknown
+                .stderr
+                .contains("unknown plugin nope; available plugins: code, code-review, judges, self-learning")
     );
 }
 

@@ -57,7 +57,7 @@ fn plain_output_lists_progress_summary_and_next_steps() {
         "Loop in {root}, branch main\n  Work dir   .loopgate/work\n  Request    .loopgate/work/prd.md\n  \
          Limits     5 iterations, $5.00\n\nIteration 1 of 5\n\nIteration 2 of 5\n  Phase 3: Implementation\n    \
          Task 1 of 1, T-1.1: Add a greeting\n    implementation-subagent: implement T-1.1\n    T-1.1 is done\n  \
-         Completed in iteration 2\n  Post-loop review skipped: the plugin code-review is not installed; the changes are not reviewed\n\nDone: every task is implemented.\n\n  \
+         Completed in iteration 2\n  Post-loop review skipped: the number of review cycles is 0\n\nDone: every task is implemented.\n\n  \
          Tasks      1 of 1 done\n  Plan       .loopgate/work/plan.md\n  \
          Changes    1 file, on branch main, not committed by the loop\n  Work dir   .loopgate/work\n  \
          Used       2 iterations, 0 s, $0.00 of $5.00\n\nWhat to do next:\n  \

@@ -135,7 +135,8 @@ async fn drive_in(
         .current_dir(&project.root)
         .env_remove("IS_SANDBOX")
         .env("LOOPGATE_ASSISTANT_BIN", home.path().join("bin/claude"))
-        .env("LOOPGATE_COMMAND", command);
+        .env("LOOPGATE_COMMAND", command)
+        .env("POST_LOOP_REVIEW_CYCLES", project.review_cycles());
     if let Some(plugin) = plugin {
         driver.env("LOOPGATE_PLUGIN_DIR", plugin);
     }

@@ -81,15 +81,15 @@ impl Project {
         self
     }
 
-    /// Installs an empty plugin for reviews.
-    pub fn with_review_plugin(self) -> Self {
-        for plugin in ["code", "code-review"] {
-            let dir = self.path(&format!("plugins/{plugin}/.claude-plugin"));
-            std::fs::create_dir_all(&dir).unwrap();
-            std::fs::write(dir.join("plugin.json"), "{}").unwrap();
-        }
-        let code = self.path("plugins/code").display().to_string();
-        self.env("LOOPGATE_PLUGIN_DIR", &code)
+    /// Lets the loop review its changes, which other tests do not expect.
+    pub fn with_reviews(self) -> Self {
+        self.env("POST_LOOP_REVIEW_CYCLES", "2")
+    }
+
+    /// Returns how often the loop reviews its changes.
+    pub fn review_cycles(&self) -> &str {
+        let set = self.env.iter().find(|(name, _)| name == "POST_LOOP_REVIEW_CYCLES");
+        set.map_or("0", |(_, value)| value)
     }
 
     /// Returns a path next to the project.
@@ -202,6 +202,7 @@ impl Project {
             .current_dir(&self.root)
             .env("LOOPGATE_ASSISTANT_BIN", self.path("assistant"))
             .env("LOOPGATE_ITERATION_PAUSE_MS", "1")
+            .env("POST_LOOP_REVIEW_CYCLES", self.review_cycles())
             .env("HOME", self.home.path())
             .env_remove("CLAUDE_CODE_SESSION_ID")
             .stdin(Stdio::null());

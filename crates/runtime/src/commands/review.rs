@@ -1,16 +1,18 @@
-//! CODE_REVIEW: the base to compare with, the verdict, and the check that the review changed no files.
+//! CODE_REVIEW: the base to compare with, the process, the verdict, and the check that the review changed no files.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use loopgate_api::command::{CommandSpec, Inputs};
 use loopgate_api::event::code;
 use loopgate_api::ids::BranchName;
 use loopgate_api::redact;
+use loopgate_api::usd::Usd;
 use loopgate_home::untrusted::{self, write_private};
 use loopgate_tools::git::{Git, time};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
+use uuid::Uuid;
 
 use crate::error::LoopRequestError;
 use crate::jobs::Job;
@@ -21,15 +23,48 @@ use crate::workspace::repository::LoopRepository;
 
 /// File with the verdict of a review.
 pub(crate) const VERDICT: &str = "verdict.json";
-// Directory of the review plugin's sessions, relative to the worktree.
+// Directory of the sessions of reviews, relative to the worktree.
 const SESSIONS: &str = ".loopgate/code-review";
-// Prefix of session directories.
-const SESSION: &str = "cr-";
+// Prefix of the ids of sessions.
+const SESSION_PREFIX: &str = "cr-";
 // File in which the loop driver records the commit that it started from, relative to the work directory.
 const DRIVER_CONFIG: &str = ".loopgate/config.env";
 const START_SHA: &str = "LOOPGATE_START_SHA=";
 // Values of `verdict` that are part of the interface.
 const VERDICTS: [&str; 3] = ["approve", "needs_attention", "decline"];
+
+/// A review to start, with the engine of this program: neither an installed plugin nor the checkout can replace it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ReviewLaunch {
+    /// Branch or commit to compare with.
+    base: String,
+    /// Id of the session, which the review is told.
+    pub session: String,
+    /// What the user wants to be considered.
+    request: Option<String>,
+}
+
+impl ReviewLaunch {
+    pub(crate) fn new(base: String, request: Option<String>) -> Self {
+        Self { base, session: format!("{SESSION_PREFIX}{}", Uuid::now_v7()), request }
+    }
+
+    /// Returns the arguments of `loopgate`.
+    pub(crate) fn args(&self, worktree: &Path, limit: Option<Usd>, wait_for_limits: bool) -> Vec<OsString> {
+        let mut args: Vec<OsString> =
+            ["code-review", "run", "--stream", "--workdir"].map(OsString::from).into();
+        args.push(worktree.into());
+        // With `=`, because a value may begin with a hyphen.
+        args.push(format!("--base={}", self.base).into());
+        args.push(format!("--session={}", self.session).into());
+        let request = self.request.iter().filter(|request| !request.trim().is_empty());
+        args.extend(request.map(|request| format!("--instructions={request}").into()));
+        let limit = limit.filter(|limit| !limit.is_zero());
+        args.extend(limit.map(|limit| format!("--max-budget-usd={limit}").into()));
+        args.extend(wait_for_limits.then(|| "--wait-for-limits".into()));
+        args
+    }
+}
 
 /// Returns whether the command is a review.
 pub(crate) fn is_review(spec: &CommandSpec) -> bool {
@@ -110,10 +145,10 @@ pub(crate) async fn changed_files(git: &Git, job: &Job) -> bool {
 /// malformed verdict counts as missing.
 pub(crate) async fn conclude(job: &Job, work_dir: PathBuf) -> Option<Value> {
     let root = PathBuf::from(job.workspace.worktree_dir.clone()?);
-    let since = job.spawned()?;
+    let session = session_dir(&root, job.workspace.review_session.as_deref()?)?;
     let concluded = tokio::task::spawn_blocking(move || {
         let copy = work_dir.join(VERDICT);
-        let verdict = newest(&root.join(SESSIONS), since).and_then(|path| read(&path));
+        let verdict = read(&session.join(VERDICT));
         if let Some(verdict) = &verdict
             && let Err(error) = write_private(&copy, verdict.to_string().as_bytes())
         {
@@ -127,17 +162,11 @@ pub(crate) async fn conclude(job: &Job, work_dir: PathBuf) -> Option<Value> {
     Some(json!({"verdict": verdict["verdict"], "reason": redact::message(reason)}))
 }
 
-/// Returns the newest verdict that was written at or after `since`. Worktrees are reused, so older ones may
-/// exist.
-fn newest(sessions: &Path, since: SystemTime) -> Option<PathBuf> {
-    let entries = untrusted::entries(sessions).into_iter();
-    let session_dirs = entries.filter(|entry| entry.name.to_string_lossy().starts_with(SESSION));
-    let dated = session_dirs.filter_map(|entry| {
-        let path = sessions.join(entry.name).join(VERDICT);
-        let written = untrusted::metadata(&path).ok()?.modified().ok()?;
-        (written >= since).then_some((written, path))
-    });
-    dated.max().map(|(_, path)| path)
+/// Returns the directory of a session. `None` for a text that is no id, because it becomes a part of a path.
+fn session_dir(worktree: &Path, id: &str) -> Option<PathBuf> {
+    let rest = id.strip_prefix(SESSION_PREFIX)?;
+    let is_id = !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    is_id.then(|| worktree.join(SESSIONS).join(id))
 }
 
 fn read(path: &Path) -> Option<Value> {
@@ -148,30 +177,48 @@ fn read(path: &Path) -> Option<Value> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     #[test]
-    fn only_a_valid_verdict_of_this_run_is_accepted() {
+    fn only_a_valid_verdict_of_its_session_is_accepted() {
         let dir = tempfile::tempdir().unwrap();
         let put = |session: &str, text: &str| {
-            let session_dir = dir.path().join(session);
+            let session_dir = session_dir(dir.path(), session).unwrap();
             std::fs::create_dir_all(&session_dir).unwrap();
             std::fs::write(session_dir.join(VERDICT), text).unwrap();
+            session_dir.join(VERDICT)
         };
-        let (minute, now) = (Duration::from_secs(60), SystemTime::now());
-        let before = now - minute;
-        // Not a session of the plugin.
-        put("other", r#"{"verdict":"approve"}"#);
-        assert_eq!(newest(dir.path(), before), None);
-        put("cr-00001", r#"{"verdict":"decline","reason":"r"}"#);
-        let path = newest(dir.path(), before).unwrap();
+        let path = put("cr-00001", r#"{"verdict":"decline","reason":"r"}"#);
         assert_eq!(read(&path).unwrap()["verdict"], "decline");
-        assert_eq!(newest(dir.path(), now + minute), None);
         // An unknown verdict must not be treated as an approval.
-        put("cr-00002", r#"{"verdict":"fine"}"#);
-        assert_eq!(read(&dir.path().join("cr-00002").join(VERDICT)), None);
+        assert_eq!(read(&put("cr-00002", r#"{"verdict":"fine"}"#)), None);
+        for id in ["other", "cr-", "cr-../x", "cr-a/b"] {
+            assert_eq!(session_dir(dir.path(), id), None, "{id}");
+        }
+    }
+
+    // LR-57
+    #[test]
+    fn review_is_told_its_base_and_session() {
+        let launch = ReviewLaunch::new("main".to_owned(), Some("--make it shorter".to_owned()));
+        let args = launch.args(Path::new("/w"), Some("1.5".parse().unwrap()), true);
+        let session = format!("--session={}", launch.session);
+        let expected = [
+            "code-review",
+            "run",
+            "--stream",
+            "--workdir",
+            "/w",
+            "--base=main",
+            &session,
+            "--instructions=--make it shorter",
+            "--max-budget-usd=1.500000",
+            "--wait-for-limits",
+        ];
+        assert_eq!(args, expected.map(OsString::from));
+        let plain = ReviewLaunch::new("main".to_owned(), Some(" ".to_owned()));
+        assert_ne!(plain.session, launch.session);
+        assert_eq!(plain.args(Path::new("/w"), Some(Usd::default()), false).len(), 7);
     }
 
     #[test]

@@ -328,6 +328,9 @@ pub struct WorkspaceRecord {
     /// State of the tracked files in a review's worktree before the review.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reviewed_state: Option<String>,
+    /// Id of the review's session, which names the directory of its result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub review_session: Option<String>,
     /// HEAD of the worktree before the loop started.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_sha: Option<String>,

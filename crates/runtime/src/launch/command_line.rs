@@ -13,6 +13,7 @@ use loopgate_api::usd::Usd;
 use loopgate_tools::shim::{ShimError, ShimHandle, ShimState, Spec};
 use secrecy::{ExposeSecret as _, SecretString};
 
+use crate::commands::review::ReviewLaunch;
 use crate::jobs::ProcessRecord;
 use crate::launch::driver_restart::DriverLaunch;
 use crate::launch::staging::StagedInputs;
@@ -41,6 +42,8 @@ pub(crate) struct ProcessRequest<'a> {
     pub failure_secret: &'a SecretString,
     /// Script to run, or prompt for the assistant. `None` for the loop driver.
     pub script: Option<&'a Path>,
+    /// The review to run, for a command that reviews.
+    pub review: Option<&'a ReviewLaunch>,
     /// Availability of the expected MCP server; determines the allowed tools.
     pub mcp: &'a McpRecord,
     /// Assistant session to resume.
@@ -91,6 +94,16 @@ pub(crate) async fn build(
             args: vec!["loop".into(), "deliver".into()],
             stdin_file: None,
             jsonl: None,
+            environment,
+            restart: None,
+        };
+    }
+    if let Some(review) = launch.review {
+        return ProcessCommand {
+            program: shims.exe.clone(),
+            args: review.args(&launch.workspace.dir, launch.max_spend, launch.wait_for_limits),
+            stdin_file: None,
+            jsonl: Some(launch.workspace.work_dir.join(ASSISTANT_OUTPUT)),
             environment,
             restart: None,
         };

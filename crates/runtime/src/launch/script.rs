@@ -20,7 +20,7 @@ use crate::workspace::repository::LoopRepository;
 
 impl Launcher {
     /// Writes the prompt for the assistant or the script to run. Returns `None` for commands of the loop
-    /// driver.
+    /// driver and for reviews, which read neither.
     pub(super) async fn script(
         &self,
         request: &LoopRequest,
@@ -31,10 +31,13 @@ impl Launcher {
         mcp: &McpRecord,
     ) -> Result<Option<PathBuf>, Refusal> {
         let command = request.command;
+        if review::is_review(&command.spec()) {
+            return Ok(None);
+        }
         let (name, text) = match command.spec().runner {
             Runner::Driver(_) => return Ok(None),
             Runner::Prompt => {
-                let text = self.prompt(request, repository, workspace, staged, plugin.is_some()).await?;
+                let text = prompt(request, repository, workspace, staged, plugin.is_some())?;
                 (format!("{}-prompt.txt", command.lower().replace('_', "-")), text)
             }
             Runner::EachRepository => {
@@ -61,37 +64,30 @@ impl Launcher {
         })?;
         Ok(Some(path))
     }
+}
 
-    async fn prompt(
-        &self,
-        request: &LoopRequest,
-        repository: Option<&LoopRepository>,
-        workspace: &Workspace,
-        staged: &StagedInputs,
-        has_plugin: bool,
-    ) -> Result<String, Refusal> {
-        let base = if review::is_review(&request.command.spec()) {
-            Some(review::base(&self.repositories.git, request, repository, workspace).await?)
-        } else {
-            None
-        };
-        let peers = workspace.mounted();
-        let prompt = Prompt {
-            command: request.command,
-            directory: &workspace.dir,
-            work_dir: &workspace.work_dir,
-            repository: repository.map(|repository| repository.path.as_path()),
-            inputs: &staged.inputs,
-            request: request.prompt.as_deref(),
-            has_plugin,
-            base: base.as_deref(),
-            peers: &peers,
-        };
-        prompt.text().map_err(|error| {
-            tracing::error!(%error, "failed to render the prompt");
-            LoopRequestError::internal().into()
-        })
-    }
+fn prompt(
+    request: &LoopRequest,
+    repository: Option<&LoopRepository>,
+    workspace: &Workspace,
+    staged: &StagedInputs,
+    has_plugin: bool,
+) -> Result<String, Refusal> {
+    let peers = workspace.mounted();
+    let prompt = Prompt {
+        command: request.command,
+        directory: &workspace.dir,
+        work_dir: &workspace.work_dir,
+        repository: repository.map(|repository| repository.path.as_path()),
+        inputs: &staged.inputs,
+        request: request.prompt.as_deref(),
+        has_plugin,
+        peers: &peers,
+    };
+    prompt.text().map_err(|error| {
+        tracing::error!(%error, "failed to render the prompt");
+        LoopRequestError::internal().into()
+    })
 }
 
 #[cfg(unix)]

@@ -23,7 +23,8 @@ use super::Launcher;
 use super::command_line::{self, ProcessCommand, ProcessRequest};
 use super::staging::StagedInputs;
 use crate::commands::bootstrap::BootstrapTarget;
-use crate::commands::{plugins, review};
+use crate::commands::plugins;
+use crate::commands::review::{self, ReviewLaunch};
 use crate::delivery::{contradiction, diagnostics, failure_marker};
 use crate::error::LoopRequestError;
 use crate::jobs::lifecycle::JobEvent;
@@ -59,6 +60,13 @@ impl Launcher {
         let guard = self.environment.guard(&checkouts(workspace, &staged)).await;
         let script = self.script(request, repository, workspace, &staged, plugin.as_deref(), &mcp).await?;
 
+        let review = match is_review {
+            true => {
+                let base = review::base(&self.repositories.git, request, repository, workspace).await?;
+                Some(ReviewLaunch::new(base, request.prompt.clone()))
+            }
+            false => None,
+        };
         let process = ProcessRecord::new(&self.shims, request.loop_id, ProcessKind::Main, work_dir);
         let secret = failure_marker::new_secret();
         let settings = self.settings.get();
@@ -74,6 +82,7 @@ impl Launcher {
             committer: request.committer.as_ref(),
             failure_secret: &secret,
             script: script.as_deref(),
+            review: review.as_ref(),
             mcp: &mcp,
             session: request.parent_session_id.as_deref(),
             guard: &guard,
@@ -89,6 +98,7 @@ impl Launcher {
         job.run.start_attempt = Some(start_attempt);
         job.run.process = Some(process.clone());
         job.workspace.reviewed_state = reviewed_state;
+        job.workspace.review_session = review.as_ref().map(|review| review.session.clone());
         // A loop that only delivers completes no tasks.
         if request.command == LoopCommand::Execute && !launch.only_delivers {
             let staged_plan = work_dir.clone();

@@ -28,8 +28,6 @@ pub(crate) struct Prompt<'a> {
     pub request: Option<&'a str>,
     /// Whether the command's plugin is loaded.
     pub has_plugin: bool,
-    /// Base branch or commit of a review. Only set for reviews.
-    pub base: Option<&'a str>,
     /// Peer repositories to list.
     pub peers: &'a [MountedPeer],
 }
@@ -40,10 +38,7 @@ impl Prompt<'_> {
     /// # Errors
     /// Fails when one of the embedded templates is invalid.
     pub fn text(&self) -> Result<String, minijinja::Error> {
-        let mut text = match self.base {
-            Some(base) => self.review(base),
-            None => self.framed()?,
-        };
+        let mut text = self.framed()?;
         if !self.peers.is_empty() {
             text.push_str("\n## Mounted paths\n\n");
             for MountedPeer { full_name, branch, local_path } in self.peers {
@@ -52,13 +47,6 @@ impl Prompt<'_> {
             }
         }
         Ok(text)
-    }
-
-    /// Renders the prompt of a review. It must start with the slash command, or the assistant does not
-    /// recognize it.
-    fn review(&self, base: &str) -> String {
-        let request = self.request.map(|request| format!("\n\n{request}")).unwrap_or_default();
-        format!("/code-review:start --base {base}{request}\n")
     }
 
     fn framed(&self) -> Result<String, minijinja::Error> {
@@ -149,7 +137,6 @@ mod tests {
             inputs: &[],
             request: Some("Make it shorter"),
             has_plugin: false,
-            base: None,
             peers: &[],
         }
     }
@@ -205,12 +192,5 @@ mod tests {
         let text = Prompt { peers: &peers, ..prompt(LoopCommand::GeneratePrd) }.text().unwrap();
         let added = text.strip_prefix(&alone).unwrap();
         assert_eq!(added, "\n## Mounted paths\n\n- `acme/web` on `main` at `/w/web`\n");
-    }
-
-    // LR-57
-    #[test]
-    fn review_begins_with_its_command() {
-        let review = Prompt { base: Some("main"), ..prompt(LoopCommand::CodeReview) };
-        assert_eq!(review.text().unwrap(), "/code-review:start --base main\n\nMake it shorter\n");
     }
 }

@@ -1,4 +1,5 @@
-//! The order in which judges are asked: at most four at a time, the first of each model alone, within one spending limit.
+//! The order in which models are asked: at most four at a time, the first with each shared part alone, within one spending
+//! limit.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::future::Future;
@@ -6,26 +7,22 @@ use std::future::Future;
 use loopgate_api::usd::Usd;
 use tokio::task::JoinSet;
 
-use super::Judge;
-
 /// Maximum number of calls at a time.
-pub const MAX_RUNNING: usize = 4;
+const MAX_RUNNING: usize = 4;
 
-/// A call of the assistant for a judge.
-#[derive(Debug, Clone)]
-pub struct JudgeCall {
-    pub judge: &'static Judge,
-    /// The answer that this call has to correct.
-    pub rejected: Option<RejectedAnswer>,
+/// A call that a pool starts.
+pub trait PooledCall: Send + 'static {
+    /// Returns the identity of the prompt cache that the call uses: its model, and its shared part if there are several.
+    fn cache(&self) -> String;
 }
 
 /// An answer with a fault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RejectedAnswer {
     pub text: String,
-    /// What is wrong, for the judge.
+    /// What is wrong, for the model.
     pub fault: String,
-    /// Whether the answer has a result nevertheless: findings without the words of a document do not count.
+    /// Whether the answer has a result nevertheless, without its faulty parts.
     pub is_usable: bool,
 }
 
@@ -42,7 +39,7 @@ pub enum CallOutcome {
     Answer(String),
     /// The output exceeds what is read.
     Oversized,
-    /// This judge failed; others may succeed.
+    /// This call failed; others may succeed.
     Failed(String),
     /// No other call can succeed, for instance because of a usage limit.
     Fatal(String),
@@ -52,15 +49,15 @@ pub enum CallOutcome {
 
 /// What follows a call.
 #[derive(Debug)]
-pub enum NextStep {
+pub enum NextStep<C> {
     Continue,
-    /// The judge has to correct its answer.
-    Correct(JudgeCall),
+    /// The model has to correct its answer, or another call replaces a failed one.
+    Correct(C),
     /// No further call is started; those that run end by themselves.
     End,
 }
 
-/// State of the prompt cache for a model.
+/// State of a prompt cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CacheState {
     /// A call is writing it.
@@ -70,10 +67,10 @@ enum CacheState {
 
 /// Calls that wait, and those that run.
 #[derive(Debug)]
-pub struct CallPool {
-    waiting: VecDeque<JudgeCall>,
+pub struct CallPool<C> {
+    waiting: VecDeque<C>,
     running: usize,
-    caches: BTreeMap<&'static str, CacheState>,
+    caches: BTreeMap<String, CacheState>,
     /// `None` without a limit.
     limit: Option<Usd>,
     spent: Usd,
@@ -81,11 +78,11 @@ pub struct CallPool {
     reserved: Usd,
 }
 
-impl CallPool {
-    pub fn new(judges: impl IntoIterator<Item = &'static Judge>, limit: Option<Usd>) -> Self {
-        let waiting = judges.into_iter().map(|judge| JudgeCall { judge, rejected: None }).collect();
+impl<C: PooledCall> CallPool<C> {
+    /// Creates a pool. `limit`: amount that all calls together may cost.
+    pub fn new(calls: impl IntoIterator<Item = C>, limit: Option<Usd>) -> Self {
         Self {
-            waiting,
+            waiting: calls.into_iter().collect(),
             running: 0,
             caches: BTreeMap::new(),
             limit,
@@ -100,9 +97,9 @@ impl CallPool {
     /// Fails when a call panics.
     pub async fn run<F>(
         mut self,
-        ask: impl Fn(&JudgeCall, Option<Usd>) -> F,
-        mut finished: impl FnMut(JudgeCall, CallResult) -> NextStep,
-    ) -> Result<Vec<JudgeCall>, String>
+        ask: impl Fn(&C, Option<Usd>) -> F,
+        mut finished: impl FnMut(C, CallResult) -> NextStep<C>,
+    ) -> Result<Vec<C>, String>
     where
         F: Future<Output = CallResult> + Send + 'static,
     {
@@ -126,11 +123,10 @@ impl CallPool {
     }
 
     /// Takes the next call that may start, with its share of the spending limit.
-    fn start(&mut self) -> Option<(JudgeCall, Option<Usd>)> {
+    fn start(&mut self) -> Option<(C, Option<Usd>)> {
         let free = MAX_RUNNING.checked_sub(self.running).filter(|free| *free > 0)?;
         // A call that starts while the cache is written pays for all documents again.
-        let is_ready =
-            |call: &JudgeCall| self.caches.get(call.judge.model.name()) != Some(&CacheState::Writing);
+        let is_ready = |call: &C| self.caches.get(&call.cache()) != Some(&CacheState::Writing);
         let index = self.waiting.iter().position(is_ready)?;
         let share = match self.limit {
             None => None,
@@ -146,21 +142,21 @@ impl CallPool {
             }
         };
         let call = self.waiting.remove(index)?;
-        self.caches.entry(call.judge.model.name()).or_insert(CacheState::Writing);
+        self.caches.entry(call.cache()).or_insert(CacheState::Writing);
         self.running += 1;
         Some((call, share))
     }
 
-    fn end(&mut self, call: &JudgeCall, share: Option<Usd>, result: &CallResult) {
+    fn end(&mut self, call: &C, share: Option<Usd>, result: &CallResult) {
         self.running -= 1;
         self.spent += result.cost;
         self.reserved = self.reserved.saturating_sub(share.unwrap_or_default());
-        let model = call.judge.model.name();
+        let cache = call.cache();
         if matches!(result.outcome, CallOutcome::Answer(_) | CallOutcome::Oversized) {
-            self.caches.insert(model, CacheState::Written);
-        } else if self.caches.get(model) == Some(&CacheState::Writing) {
+            self.caches.insert(cache, CacheState::Written);
+        } else if self.caches.get(&cache) == Some(&CacheState::Writing) {
             // A call that failed may have written nothing: the next one is the first.
-            self.caches.remove(model);
+            self.caches.remove(&cache);
         }
     }
 }
@@ -174,31 +170,55 @@ mod tests {
     use tokio::sync::mpsc;
     use tokio::sync::oneshot;
 
-    use super::super::{Category, JudgeModel};
     use super::*;
+
+    /// A call with the number of the test, and the model.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    struct NumberedCall {
+        number: usize,
+        model: &'static str,
+        rejected: Option<RejectedAnswer>,
+    }
+
+    impl PooledCall for NumberedCall {
+        fn cache(&self) -> String {
+            self.model.to_owned()
+        }
+    }
+
+    /// Models of 16 calls: two large, five small, the others medium.
+    const MODELS: [&str; 16] = [
+        "large", "large", "small", "medium", "small", "small", "medium", "medium", "small", "medium",
+        "small", "medium", "medium", "medium", "medium", "medium",
+    ];
+
+    fn calls(models: &[&'static str]) -> Vec<NumberedCall> {
+        let call = |(number, model): (usize, &&'static str)| NumberedCall { number, model, rejected: None };
+        models.iter().enumerate().map(call).collect()
+    }
 
     fn answer(micros: u64) -> CallResult {
         CallResult { outcome: CallOutcome::Answer(String::new()), cost: Usd::from_micros(micros) }
     }
 
-    fn names(calls: &[JudgeCall]) -> Vec<&'static str> {
-        calls.iter().map(|call| call.judge.name).collect()
+    fn numbers(calls: &[NumberedCall]) -> Vec<usize> {
+        calls.iter().map(|call| call.number).collect()
     }
 
     /// Starts all calls that may start.
-    fn started(pool: &mut CallPool) -> Vec<(JudgeCall, Option<Usd>)> {
+    fn started(pool: &mut CallPool<NumberedCall>) -> Vec<(NumberedCall, Option<Usd>)> {
         std::iter::from_fn(|| pool.start()).collect()
     }
 
     #[test]
     fn first_call_of_each_model_is_alone() {
-        let mut pool = CallPool::new(Category::Plan.judges(), None);
+        let mut pool = CallPool::new(calls(&MODELS), None);
         let first = started(&mut pool);
-        let models: Vec<_> = first.iter().map(|(call, _)| call.judge.model).collect();
-        assert_eq!(models, [JudgeModel::Opus, JudgeModel::Haiku, JudgeModel::Sonnet]);
+        let models: Vec<_> = first.iter().map(|(call, _)| call.model).collect();
+        assert_eq!(models, ["large", "small", "medium"]);
         pool.end(&first[1].0, None, &answer(0));
         let next = started(&mut pool);
-        assert!(next.iter().all(|(call, _)| call.judge.model == JudgeModel::Haiku));
+        assert!(next.iter().all(|(call, _)| call.model == "small"));
         assert_eq!(next.len(), MAX_RUNNING - 2);
         // A failed call has written no cache.
         let failed = CallResult { outcome: CallOutcome::Failed("x".to_owned()), cost: Usd::default() };
@@ -211,24 +231,24 @@ mod tests {
         // PR-B03
         #[test]
         fn never_more_than_four_run_and_all_are_asked_once(picks in proptest::collection::vec(0..4usize, 16)) {
-            let mut pool = CallPool::new(Category::Plan.judges(), None);
+            let mut pool = CallPool::new(calls(&MODELS), None);
             let (mut running, mut asked, mut warm) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
             let mut picks = picks.into_iter();
             loop {
                 for (call, _) in started(&mut pool) {
-                    prop_assert!(asked.insert(call.judge.name));
+                    prop_assert!(asked.insert(call.number));
                     running.push(call);
                 }
                 prop_assert!(running.len() <= MAX_RUNNING);
-                for model in [JudgeModel::Haiku, JudgeModel::Opus, JudgeModel::Sonnet] {
-                    let of_model = running.iter().filter(|call| call.judge.model == model).count();
-                    prop_assert!(of_model <= 1 || warm.contains(model.name()));
+                for model in ["small", "medium", "large"] {
+                    let of_model = running.iter().filter(|call| call.model == model).count();
+                    prop_assert!(of_model <= 1 || warm.contains(model));
                 }
                 if running.is_empty() {
                     break;
                 }
                 let call = running.remove(picks.next().unwrap_or(0) % running.len());
-                warm.insert(call.judge.model.name());
+                warm.insert(call.model);
                 pool.end(&call, None, &answer(0));
             }
             prop_assert_eq!(asked.len(), 16);
@@ -236,12 +256,12 @@ mod tests {
 
         #[test]
         fn shares_never_exceed_the_limit(costs in proptest::collection::vec(0..200_000u64, 16), limit in 1..1_000_000u64) {
-            let mut pool = CallPool::new(Category::Plan.judges(), Some(Usd::from_micros(limit)));
+            let mut pool = CallPool::new(calls(&MODELS), Some(Usd::from_micros(limit)));
             let (mut running, mut spent) = (Vec::new(), 0);
             let mut costs = costs.into_iter();
             loop {
                 running.extend(started(&mut pool));
-                let reserved: u64 = running.iter().map(|(_, share): &(JudgeCall, Option<Usd>)| share.unwrap().micros()).sum();
+                let reserved: u64 = running.iter().map(|(_, share): &(NumberedCall, Option<Usd>)| share.unwrap().micros()).sum();
                 prop_assert!(reserved + spent <= limit);
                 let Some((call, share)) = running.pop() else { break };
                 // A call that keeps to its share.
@@ -257,28 +277,31 @@ mod tests {
     async fn pool_rolls_and_repeats_a_correction_before_others() {
         // Each call waits for the test, which sees all that run.
         let (started_tx, mut started) = mpsc::unbounded_channel();
-        let pool = CallPool::new(Category::Code.judges(), None);
-        let ask = move |call: &JudgeCall, _| {
+        let pool = CallPool::new(calls(&MODELS[1..12]), None);
+        let ask = move |call: &NumberedCall, _| {
             let (release, released) = oneshot::channel::<CallResult>();
             started_tx.send((call.clone(), release)).unwrap();
             async move { released.await.unwrap() }
         };
         let seen = Arc::new(Mutex::new(Vec::new()));
         let log = Arc::clone(&seen);
-        let finished = move |call: JudgeCall, _| {
-            log.lock().unwrap().push(call.judge.name);
-            if call.judge.name == "code-organization-judge" && call.rejected.is_none() {
+        let finished = move |call: NumberedCall, _| {
+            log.lock().unwrap().push(call.number);
+            if call.number == 0 && call.rejected.is_none() {
                 let rejected = RejectedAnswer { text: "x".into(), fault: "y".into(), is_usable: false };
-                return NextStep::Correct(JudgeCall { rejected: Some(rejected), ..call });
+                return NextStep::Correct(NumberedCall { rejected: Some(rejected), ..call });
             }
             NextStep::Continue
         };
         let run = tokio::spawn(pool.run(ask, finished));
-        let mut running = vec![started.recv().await.unwrap(), started.recv().await.unwrap()];
-        assert!(started.try_recv().is_err(), "code has judges of two models");
+        let mut running = Vec::new();
+        for _ in 0..3 {
+            running.push(started.recv().await.unwrap());
+        }
+        assert!(started.try_recv().is_err(), "the first call of each model is alone");
         running.remove(0).1.send(answer(0)).unwrap();
         let corrected = started.recv().await.unwrap();
-        assert_eq!(corrected.0.judge.name, "code-organization-judge");
+        assert_eq!(corrected.0.number, 0);
         assert!(corrected.0.rejected.is_some());
         running.push(corrected);
         while let Some((_, release)) = running.pop() {
@@ -294,15 +317,15 @@ mod tests {
                 assert!(running.len() <= MAX_RUNNING);
             }
         }
-        assert_eq!(names(&run.await.unwrap().unwrap()), [""; 0]);
+        assert_eq!(numbers(&run.await.unwrap().unwrap()), [0; 0]);
         assert_eq!(seen.lock().unwrap().len(), 12);
     }
 
     #[tokio::test]
     async fn fatal_result_starts_no_further_call() {
-        let pool = CallPool::new(Category::Feature.judges(), None);
+        let pool = CallPool::new(calls(&["small"; 3]), None);
         let fatal = CallResult { outcome: CallOutcome::Fatal("limit".into()), cost: Usd::default() };
         let rest = pool.run(|_, _| std::future::ready(fatal.clone()), |_, _| NextStep::End).await.unwrap();
-        assert_eq!(names(&rest), ["prd-dependency-judge", "prd-testability-judge"]);
+        assert_eq!(numbers(&rest), [1, 2]);
     }
 }
