@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use crate::answer::AgentAnswer;
+use crate::answer::ExpertText;
 use crate::commands::ProjectCommand;
 use crate::roster::FinalAgent;
 
@@ -38,7 +38,7 @@ const OTHER_SECTIONS: [&str; 4] = ["## Role", "## Inputs", "## Task", "## Output
 #[must_use]
 pub fn agent_file(
     agent: &FinalAgent,
-    answer: &AgentAnswer,
+    answer: &ExpertText,
     repository: &str,
     commands: &[ProjectCommand],
 ) -> String {

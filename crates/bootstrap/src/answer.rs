@@ -23,7 +23,7 @@ const SAME: f64 = 0.8;
 /// The part of an agent that a model writes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct AgentAnswer {
+pub struct ExpertText {
     /// When to ask the agent, in one sentence.
     pub description: String,
     /// What it reviews.
@@ -53,8 +53,8 @@ pub struct PlanResponsibilities {
 ///
 /// # Errors
 /// Returns what is wrong, for the model.
-pub fn parse_answer(text: &str) -> Result<AgentAnswer, String> {
-    let mut answer: AgentAnswer = serde_json::from_str(text).map_err(|error| match error.classify() {
+pub fn parse_answer(text: &str) -> Result<ExpertText, String> {
+    let mut answer: ExpertText = serde_json::from_str(text).map_err(|error| match error.classify() {
         serde_json::error::Category::Data => format!("the answer is not valid: {error}"),
         _ => format!("the answer is no JSON: {error}"),
     })?;
@@ -71,7 +71,7 @@ fn one_line(text: &str) -> String {
     words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-impl AgentAnswer {
+impl ExpertText {
     fn lists_mut(&mut self) -> impl Iterator<Item = &mut Vec<String>> {
         let lists = self
             .responsibilities
@@ -197,7 +197,7 @@ pub(crate) mod tests {
         })
     }
 
-    fn parsed(change: impl FnOnce(&mut Value)) -> AgentAnswer {
+    fn parsed(change: impl FnOnce(&mut Value)) -> ExpertText {
         let mut answer = answer();
         change(&mut answer);
         parse_answer(&answer.to_string()).unwrap()

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use crate::analysis::ProjectAnalysis;
 use crate::commands::{CommandPurpose, ProjectCommand};
-use crate::languages::{Language, extension};
+use crate::languages::{SourceLanguage, extension};
 use crate::roster::FinalAgent;
 use crate::scan::ScannedFile;
 use crate::signals::{DOMAINS, SECURITY, TESTING};
@@ -82,7 +82,7 @@ pub fn agent_facts(agent: &FinalAgent, analysis: &ProjectAnalysis) -> AgentFacts
     let mut facts = AgentFacts { text: String::new(), names: BTreeSet::new() };
     facts.line(&format!("Agent: {}", agent.agent));
     facts.line(&format!("It reviews plans for {}.", agent.focus));
-    match (agent.agent.as_str(), agent.language.as_deref().and_then(Language::named)) {
+    match (agent.agent.as_str(), agent.language.as_deref().and_then(SourceLanguage::named)) {
         (_, Some(language)) => of_language(&mut facts, language, analysis),
         ("security-privacy", None) => of_security(&mut facts, agent, analysis),
         _ => of_domain(&mut facts, agent, analysis),
@@ -120,7 +120,7 @@ fn of_security(facts: &mut AgentFacts, agent: &FinalAgent, analysis: &ProjectAna
     files(facts, &agent.files, analysis);
 }
 
-fn of_language(facts: &mut AgentFacts, language: &'static Language, analysis: &ProjectAnalysis) {
+fn of_language(facts: &mut AgentFacts, language: &'static SourceLanguage, analysis: &ProjectAnalysis) {
     let of_language: Vec<&str> = analysis
         .scan
         .files()

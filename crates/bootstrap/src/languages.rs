@@ -24,7 +24,7 @@ pub enum LanguageSyntax {
 
 /// A language.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Language {
+pub struct SourceLanguage {
     pub name: &'static str,
     pub extensions: &'static [&'static str],
     pub syntax: LanguageSyntax,
@@ -37,11 +37,11 @@ const fn language(
     extensions: &'static [&'static str],
     syntax: LanguageSyntax,
     is_general: bool,
-) -> Language {
-    Language { name, extensions, syntax, is_general }
+) -> SourceLanguage {
+    SourceLanguage { name, extensions, syntax, is_general }
 }
 
-const LANGUAGES: [Language; 28] = [
+const LANGUAGES: [SourceLanguage; 28] = [
     language("Rust", &["rs"], LanguageSyntax::Rust, true),
     language("TypeScript", &["ts", "tsx", "mts", "cts"], LanguageSyntax::Script, true),
     language("JavaScript", &["js", "jsx", "mjs", "cjs"], LanguageSyntax::Script, true),
@@ -72,7 +72,7 @@ const LANGUAGES: [Language; 28] = [
     language("Terraform", &["tf"], LanguageSyntax::None, false),
 ];
 
-impl Language {
+impl SourceLanguage {
     /// Returns the language of a file.
     pub fn of(path: &str) -> Option<&'static Self> {
         let extension = extension(path)?;
@@ -160,7 +160,7 @@ pub fn language_report(scan: &RepositoryScan, timestamp: Option<String>) -> Lang
     }
     let total: usize = counts.values().map(|(count, _)| count).sum();
     let percentage = |count: usize| (count as f64 * 1000.0 / total.max(1) as f64).round() / 10.0;
-    let is_general = |name: &str| Language::named(name).is_some_and(|language| language.is_general);
+    let is_general = |name: &str| SourceLanguage::named(name).is_some_and(|language| language.is_general);
     let primary = counts
         .iter()
         .filter(|(name, _)| is_general(name))

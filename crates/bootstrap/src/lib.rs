@@ -26,7 +26,7 @@ mod validation;
 
 pub use agent_file::{AGENT_MODEL, AgentFileCheck, agent_file, check_agent_file};
 pub use analysis::ProjectAnalysis;
-pub use answer::{AgentAnswer, PlanResponsibilities, parse_answer};
+pub use answer::{ExpertText, PlanResponsibilities, parse_answer};
 pub use commands::{CommandPurpose, ProjectCommand};
 pub use domains::{DomainComplexity, DomainEntry, DomainReport, DomainSummary, ProjectDomains};
 pub use facts::{AgentFacts, agent_facts};

@@ -6,7 +6,7 @@ use loopgate_api::bootstrap::BootstrapDepth;
 use serde::Serialize;
 
 use crate::domains::{DomainComplexity, ProjectDomains, component};
-use crate::languages::{Language, LanguageReport};
+use crate::languages::{LanguageReport, SourceLanguage};
 use crate::signals::{SECURITY, TESTING};
 
 /// Agents that every repository has.
@@ -170,8 +170,8 @@ fn language_experts(languages: &LanguageReport, options: &RosterOptions) -> Vec<
     let has_secondary = options.depth != BootstrapDepth::Quick && !options.minimal;
     let secondary = languages.secondary_languages.iter().filter(|_| has_secondary);
     let names = std::iter::once(&languages.primary_language).chain(secondary);
-    let languages = names.filter_map(|name| Language::named(name));
-    let expert = |language: &'static Language| {
+    let languages = names.filter_map(|name| SourceLanguage::named(name));
+    let expert = |language: &'static SourceLanguage| {
         let reason = format!("{} is an important language of the repository", language.name);
         let agent = format!("{}-expert", language.slug());
         CandidateExpert {

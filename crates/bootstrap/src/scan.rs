@@ -10,7 +10,7 @@ use loopgate_evidence::is_test_file;
 use loopgate_home::Directory;
 
 use crate::definitions::{self, FileOutline};
-use crate::languages::{Language, LanguageSyntax};
+use crate::languages::{LanguageSyntax, SourceLanguage};
 
 /// Largest file in bytes whose text is read.
 const MAX_FILE: u64 = 256 * 1024;
@@ -36,11 +36,11 @@ pub struct ScannedFile {
     pub is_test: bool,
     /// What it defines and imports; empty for files in other languages.
     pub(crate) outline: FileOutline,
-    language: Option<&'static Language>,
+    language: Option<&'static SourceLanguage>,
 }
 
 impl ScannedFile {
-    pub(crate) const fn language(&self) -> Option<&'static Language> {
+    pub(crate) const fn language(&self) -> Option<&'static SourceLanguage> {
         self.language
     }
 
@@ -93,7 +93,7 @@ impl RepositoryScan {
                 scan.exclude(excluded);
                 continue;
             }
-            let language = Language::of(&path);
+            let language = SourceLanguage::of(&path);
             let mut outline = FileOutline::default();
             let syntax = language.map_or(LanguageSyntax::None, |language| language.syntax);
             if language.is_some() && total < MAX_TOTAL {
