@@ -35,7 +35,7 @@ pub enum BootstrapCommand {
 /// Arguments of `bootstrap run`.
 #[derive(Debug, clap::Args)]
 pub struct RunBootstrapArgs {
-    /// Directory of the agent files
+    /// Directory of the agent files, relative to the root of the repository
     #[arg(long, default_value = ".claude/agents")]
     output_dir: PathBuf,
     /// Command whose plans the agents review
@@ -68,6 +68,9 @@ pub struct RunBootstrapArgs {
     /// Do not ask again for an agent that failed with the same facts
     #[arg(long)]
     skip_failed: bool,
+    /// Wait for the end of a usage limit of the account, and do not end the run
+    #[arg(long)]
+    wait_for_limits: bool,
     /// Spending limit in US dollars for all agents together; 0 is no limit
     #[arg(long, value_name = "USD", env = "LOOPGATE_MAX_SPEND_USD")]
     max_budget_usd: Option<Usd>,

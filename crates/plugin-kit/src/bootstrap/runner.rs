@@ -103,7 +103,6 @@ impl BootstrapRun {
     fn from_arguments(args: &RunBootstrapArgs, stop: CancellationToken) -> Result<Self, String> {
         let current =
             std::env::current_dir().map_err(|error| format!("Error: no current directory: {error}"))?;
-        let waits = loop_run::waits_for_limits(loop_run::settings().as_ref());
         Ok(Self {
             current,
             output_dir: args.output_dir.clone(),
@@ -112,7 +111,7 @@ impl BootstrapRun {
             dry_run: args.dry_run,
             skip_failed: args.skip_failed,
             limit: args.max_budget_usd.filter(|usd| !usd.is_zero()),
-            wait: waits.then(LimitWait::of_environment),
+            wait: args.wait_for_limits.then(LimitWait::of_environment),
             assistant: loop_run::assistant(),
             env: loop_run::environment(),
             stop,
