@@ -20,8 +20,8 @@ const FILES: [(&str, &str); 8] = [
 ];
 /// Text of an agent, with the first names of its facts.
 const TEXT: &str = r#"{"description": "Ask about {{agent}}.", "responsibilities": [{"area": "{{agent}}", "blocking": ["{{one}} is lost"], "major": ["{{two}} is stale"], "minor": ["{{three}} is slow"]}], "guidance": []}"#;
-/// Upper bound of the tokens of a request about this repository, estimated: a tenth above the largest one.
-const MAX_REQUEST_CHARS: usize = 3600;
+/// Upper bound of the characters of a request about this repository, with the first part.
+const MAX_REQUEST_CHARS: usize = 6000;
 
 fn texts() -> Conversation {
     let captures = [("one", 0), ("two", 1), ("three", 2)].map(|(group, skipped)| {
