@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory as _, Parser, Subcommand};
+use loopgate_plugin_kit::bootstrap::BootstrapCommand;
 use loopgate_plugin_kit::cache::CacheCommand;
 use loopgate_plugin_kit::code_review::CodeReviewCommand;
 use loopgate_plugin_kit::debate::DebateCommand;
@@ -90,6 +91,9 @@ enum CliCommand {
     /// Validate and store the inputs and verdicts of a loop's judges.
     #[command(subcommand, hide = true)]
     Judges(JudgesCommand),
+    /// Write agents that review plans for the repository of the current directory.
+    #[command(subcommand, hide = true)]
+    Bootstrap(BootstrapCommand),
     /// Check a change and the findings of its reviewers without a model.
     #[command(subcommand, hide = true)]
     CodeReview(CodeReviewCommand),
@@ -145,6 +149,7 @@ impl Cli {
             CliCommand::Debate(command) => Ok(command.run()),
             CliCommand::Repos(command) => Ok(command.run()),
             CliCommand::Judges(command) => Ok(command.run()),
+            CliCommand::Bootstrap(command) => Ok(command.run()),
             CliCommand::CodeReview(command) => Ok(command.run()),
             CliCommand::Hook(command) => Ok(command.run()),
             CliCommand::Stream(command) => Ok(command.run()),

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use loopgate_plugin_kit::{
-    cache, code_review, debate, formatter, hook, judges, loop_cancel, loop_run, perf_summary, plan,
-    plugin_files, repositories, setup,
+    bootstrap, cache, code_review, debate, formatter, hook, judges, loop_cancel, loop_run, perf_summary,
+    plan, plugin_files, repositories, setup,
 };
 
 #[derive(Parser)]
@@ -33,6 +33,8 @@ enum Command {
     Debate(debate::DebateCommand),
     #[command(subcommand)]
     Judges(judges::JudgesCommand),
+    #[command(subcommand)]
+    Bootstrap(bootstrap::BootstrapCommand),
     #[command(subcommand)]
     CodeReview(code_review::CodeReviewCommand),
     #[command(subcommand)]
@@ -64,6 +66,7 @@ fn main() -> ExitCode {
         Command::Plugins(command) => command.run(),
         Command::Debate(command) => command.run(),
         Command::Judges(command) => command.run(),
+        Command::Bootstrap(command) => command.run(),
         Command::CodeReview(command) => command.run(),
         Command::Perf(command) => command.run(),
         Command::Repos(command) => command.run(),

@@ -24,6 +24,7 @@ use serde::Deserialize;
 use crate::console::print_result;
 use crate::variables as var;
 
+pub(crate) use compression::tokens;
 pub use table::{JUDGES, Judge, JudgeModel, ScoringFamily};
 
 /// Tools for the reports of judges.

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 pub mod agent_setup;
+pub mod bootstrap;
 pub mod cache;
 mod clock;
 pub mod code_review;

@@ -210,10 +210,25 @@ impl<'a> ProjectGit<'a> {
         Some(names.split('\0').filter(|name| !name.is_empty()).map(str::to_owned).collect())
     }
 
+    /// Returns the files of this directory and those below it: tracked ones, and others that no rule ignores. Relative to
+    /// this directory.
+    pub async fn files(&self) -> Option<Vec<String>> {
+        let args = ["ls-files", "--cached", "--others", "--exclude-standard", "-z"];
+        let listed = self.invocation(&args, TREE_LIMIT).capture(self.stop, CHANGE_CAP).await?;
+        let names = listed.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+        Some(names.map(|name| String::from_utf8_lossy(name).into_owned()).collect())
+    }
+
+    /// Returns the directory of git that all worktrees of the clone share.
+    pub async fn common_dir(&self) -> Option<PathBuf> {
+        self.query(&["rev-parse", "--path-format=absolute", "--git-common-dir"]).await.map(PathBuf::from)
+    }
+
     /// Returns the root directory of the clone, also from one of its worktrees. `None` for a bare repository.
     pub async fn clone_root(&self) -> Option<PathBuf> {
-        let common = self.query(&["rev-parse", "--path-format=absolute", "--git-common-dir"]).await?;
-        Some(PathBuf::from(common.strip_suffix("/.git")?))
+        let common = self.common_dir().await?;
+        let name = common.file_name()?;
+        if name == ".git" { common.parent().map(Path::to_owned) } else { None }
     }
 
     /// Returns the URL of the base repository's remote.

@@ -303,7 +303,12 @@ impl Runtime {
             supervisor: supervisor.clone(),
             shims: shims.clone(),
             environment: environment.clone(),
-            bootstrap: AgentBootstrap::new(jobs.clone(), environment.clone(), timing.bootstrap),
+            bootstrap: AgentBootstrap::new(
+                jobs.clone(),
+                environment.clone(),
+                shims.exe.clone(),
+                timing.bootstrap,
+            ),
             programs: programs.clone(),
             mcp: mcp.clone(),
             settings: settings.clone(),

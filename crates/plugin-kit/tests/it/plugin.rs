@@ -29,6 +29,12 @@ fn texts(dir: &Path) -> Vec<(PathBuf, String)> {
     all
 }
 
+/// Returns the texts of the plugins whose prompts call the program.
+fn texts_of_all() -> Vec<(PathBuf, String)> {
+    let others = ["bootstrap", "code-review", "judges"].map(crate::support::plugin);
+    [plugin()].into_iter().chain(others).flat_map(|dir| texts(&dir)).collect()
+}
+
 fn matches(pattern: &str, text: &str) -> BTreeSet<String> {
     Regex::new(pattern).unwrap().captures_iter(text).map(|matches| matches[1].to_owned()).collect()
 }
@@ -126,10 +132,9 @@ fn every_status_of_an_agent_has_a_reader() {
 fn mentioned_commands_exist() {
     let project = Project::new();
     let mut commands = BTreeSet::new();
-    let others = ["judges", "code-review"].map(|name| texts(&crate::support::plugin(name)));
-    for (_, text) in [texts(&plugin()), others.concat()].concat() {
+    for (_, text) in texts_of_all() {
         commands.extend(matches(
-            r"loopgate ((?:judges|code-review|loop|plan|hook|stream|cache|repos|debate|plugins) [a-z]+(?:-[a-z]+)*)",
+            r"loopgate ((?:bootstrap|judges|code-review|loop|plan|hook|stream|cache|repos|debate|plugins) [a-z]+(?:-[a-z]+)*)",
             &text,
         ));
     }
@@ -164,8 +169,7 @@ fn texts_do_not_mention_the_assistants_product_name() {
         r"CLAUDE_PLUGIN_ROOT|CLAUDE_PROJECT_DIR|CLAUDE_CODE_SESSION_ID|CLAUDE\.md|\.claude\b|\.claude-plugin",
     )
     .unwrap();
-    let all = [plugin(), crate::support::plugin("judges"), crate::support::plugin("code-review")];
-    for (path, text) in all.iter().flat_map(|dir| texts(dir)) {
+    for (path, text) in texts_of_all() {
         let rest = owned.replace_all(&text, "").to_lowercase();
         assert!(!rest.contains("claude"), "{}", path.display());
         let name = path.strip_prefix(plugin().parent().unwrap()).unwrap().display().to_string();
@@ -238,7 +242,7 @@ async fn assistant_validates_the_plugins() {
     let mut home = UserHome::temporary().unwrap();
     home.reach_model(&model).unwrap();
     let marketplace = plugin().parent().unwrap().parent().unwrap().to_owned();
-    let others = ["code-review", "judges", "self-learning"].map(crate::support::plugin);
+    let others = ["bootstrap", "code-review", "judges", "self-learning"].map(crate::support::plugin);
     for dir in [marketplace, plugin()].into_iter().chain(others) {
         let output =
             home.command("claude").args(["plugin", "validate", "--strict"]).arg(&dir).output().await.unwrap();
@@ -344,7 +348,7 @@ async fn mentioned_tools_exist_in_the_assistant() {
     // The tools of the Playwright server are optional: a user who wants visual checks installs it.
     let is_available = |tool: &str| offered.contains(tool) || tool.starts_with("mcp__playwright__");
 
-    for (path, text) in [texts(&plugin()), texts(&crate::support::plugin("judges"))].concat() {
+    for (path, text) in texts_of_all() {
         for tool in tools_of(&text) {
             assert!(is_available(&tool), "{} names {tool}, the assistant has {offered:?}", path.display());
         }

@@ -180,7 +180,7 @@ async fn agents_are_filtered_and_paginated() {
     assert_eq!(plane.stranger().await.get("/agents").await.data("total"), 0);
 }
 
-/// CP-13, CP-14, CP-15, CP-16, CP-17.
+/// CP-13, CP-14, CP-15, CP-16, CP-17, PR-38, PR-39.
 #[tokio::test]
 async fn ingested_roster_updates_only_changed_agents() {
     let plane = TestApp::start().await;

@@ -123,6 +123,7 @@ mod tests {
 
     use super::*;
 
+    // PR-37
     #[test]
     fn result_lists_the_outcome_of_each_repository() {
         let dir = tempfile::tempdir().unwrap();
