@@ -25,12 +25,12 @@ import { CommentAnswers } from "./comment-answers";
 import { CommentList } from "./comment-list";
 import { DecisionBar } from "./decision-bar";
 import { DocumentSkeleton } from "./document-skeleton";
-import { JudgesView } from "./judges-view";
 import { PlanText } from "./plan-text";
 import { QuestionFields } from "./question-fields";
 import { CompareSelect, VersionSelect } from "./version-select";
 
 const PlanEditor = lazyView(() => import("./plan-editor"), "PlanEditor");
+const JudgesView = lazyView(() => import("./judges-view"), "JudgesView");
 const Comparison = lazyView(() => import("./comparison"), "Comparison");
 
 interface PlanStageProps {
@@ -155,7 +155,15 @@ function LoadedStage({ plan, orgSlug, aside }: PlanStageProps) {
           {sent && (
             <CommentAnswers comments={sent} content={shown.content} version={shown.version} />
           )}
-          <JudgesView plan={plan} version={shown.version} />
+          <Suspense fallback={null}>
+            <JudgesView
+              key={shown.version}
+              plan={plan}
+              version={shown.version}
+              article={article}
+              review={isCurrent ? review : undefined}
+            />
+          </Suspense>
           {aside}
           <Outline article={article} text={shown.content} />
         </div>
