@@ -5,6 +5,7 @@
 //! the sources. Every exit path releases the lock; only an interrupted loop keeps its state file, to be
 //! resumed.
 
+mod account_wait;
 mod agent_results;
 mod archive;
 mod assistant_run;
@@ -43,10 +44,12 @@ mod work_check;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+pub(crate) use self::account_wait::AccountWait;
 pub(crate) use self::assistant_run::AssistantRun;
 pub(crate) use self::context::{assistant, environment, plugin_dirs};
-pub(crate) use self::failure::FailureKind;
+pub(crate) use self::failure::{FailureKind, KnownFailure};
 pub(crate) use self::iterations::exclude_state_dir;
+pub(crate) use self::limits::AccountState;
 pub(crate) use self::lock::is_held as is_running;
 pub use self::single_run::AssistantArgs;
 pub(crate) use self::stream::RunSummary;

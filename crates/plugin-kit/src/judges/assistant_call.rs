@@ -22,6 +22,8 @@ use crate::loop_run::{AssistantRun, FailureKind, RunSummary};
 const TIME_LIMIT: Duration = Duration::from_mins(10);
 /// Longest line of the output in bytes. An answer of 256 KiB fits several times, and four calls run at a time.
 const MAX_LINE: usize = 4 * 1024 * 1024;
+/// Maximum number of bytes of a call's output that are printed.
+const MAX_PRINTED: usize = 8 * 1024 * 1024;
 /// Name of the file with the part of the prompt that all judges share.
 const SHARED_PART: &str = "judges.md";
 /// Characters shown of a failed call's standard error.
@@ -47,6 +49,8 @@ pub struct JudgeAssistant {
     env: BTreeMap<OsString, OsString>,
     /// Working directory of the calls, outside of any project, with the shared part of the prompt.
     directory: TempDir,
+    /// Whether the assistant's output is printed.
+    prints_output: bool,
     stop: CancellationToken,
 }
 
@@ -59,12 +63,13 @@ impl JudgeAssistant {
         program: OsString,
         mut env: BTreeMap<OsString, OsString>,
         shared_part: &str,
+        prints_output: bool,
         stop: CancellationToken,
     ) -> io::Result<Self> {
         let directory = tempfile::tempdir()?;
         std::fs::write(directory.path().join(SHARED_PART), shared_part)?;
         env.insert(UNCHANGED_PREFIX.0.into(), UNCHANGED_PREFIX.1.into());
-        Ok(Self { program, env, directory, stop })
+        Ok(Self { program, env, directory, prints_output, stop })
     }
 
     /// Asks a judge. `share`: amount that the call may cost.
@@ -82,6 +87,7 @@ impl JudgeAssistant {
             limit: TIME_LIMIT,
         };
         let (model, stop, input) = (judge.model.name(), self.stop.clone(), input_file(request));
+        let prints_output = self.prints_output;
         async move {
             let failed =
                 |error: String| CallResult { outcome: CallOutcome::Fatal(error), cost: Usd::default() };
@@ -90,19 +96,25 @@ impl JudgeAssistant {
                 Err(error) => return failed(format!("cannot store the prompt: {error}")),
             };
             let (mut facts, mut lines) = (RunSummary::default(), LineBuffer::new(MAX_LINE));
-            let mut is_oversized = false;
+            let (mut is_oversized, mut printed) = (false, Vec::new());
             let output = |piece: &[u8]| {
                 lines.feed(piece, |line, _| match line {
                     Some(line) => {
                         if let Ok(record) = serde_json::from_slice(line) {
                             facts.feed(&record, "");
+                            if prints_output && printed.len() + line.len() < MAX_PRINTED {
+                                printed.extend([line, b"\n"].concat());
+                            }
                         }
                     }
                     None => is_oversized = true,
                 });
                 facts.silence_limit()
             };
-            match invocation.run_with_input(input.into(), &stop, output).await {
+            let ended = invocation.run_with_input(input.into(), &stop, output).await;
+            // At once: readers attribute the costs of a stream to one session after the other.
+            let _ = io::stdout().write_all(&printed);
+            match ended {
                 Ok(process) => result(AssistantRun::new(process, facts), is_oversized, model),
                 Err(error) => failed(error.to_string()),
             }
@@ -148,7 +160,8 @@ fn outcome(run: &AssistantRun, is_oversized: bool, model: &str) -> CallOutcome {
     }
     if let Some(known) = run.known_failure(code) {
         return match known.kind {
-            FailureKind::RateLimit | FailureKind::Account => CallOutcome::Fatal(known.message),
+            FailureKind::RateLimit => CallOutcome::Limited(known),
+            FailureKind::Account => CallOutcome::Fatal(known.message),
             FailureKind::Model => {
                 CallOutcome::Failed(format!("the assistant's account cannot use the model {model}"))
             }

@@ -7,6 +7,7 @@ use loopgate_api::usd::Usd;
 use tokio::task::JoinSet;
 
 use super::Judge;
+use crate::loop_run::KnownFailure;
 
 /// Maximum number of calls at a time.
 pub const MAX_RUNNING: usize = 4;
@@ -44,7 +45,9 @@ pub enum CallOutcome {
     Oversized,
     /// This judge failed; others may succeed.
     Failed(String),
-    /// No other call can succeed, for instance because of a usage limit.
+    /// A limit of the account is reached. The same call can succeed after it.
+    Limited(KnownFailure),
+    /// No other call can succeed.
     Fatal(String),
     /// The run was interrupted.
     Stopped,
@@ -81,11 +84,16 @@ pub struct CallPool {
     reserved: Usd,
 }
 
+impl JudgeCall {
+    pub const fn first(judge: &'static Judge) -> Self {
+        Self { judge, rejected: None }
+    }
+}
+
 impl CallPool {
-    pub fn new(judges: impl IntoIterator<Item = &'static Judge>, limit: Option<Usd>) -> Self {
-        let waiting = judges.into_iter().map(|judge| JudgeCall { judge, rejected: None }).collect();
+    pub fn new(calls: impl IntoIterator<Item = JudgeCall>, limit: Option<Usd>) -> Self {
         Self {
-            waiting,
+            waiting: calls.into_iter().collect(),
             running: 0,
             caches: BTreeMap::new(),
             limit,
@@ -192,7 +200,7 @@ mod tests {
 
     #[test]
     fn first_call_of_each_model_is_alone() {
-        let mut pool = CallPool::new(Category::Plan.judges(), None);
+        let mut pool = CallPool::new(Category::Plan.judges().map(JudgeCall::first), None);
         let first = started(&mut pool);
         let models: Vec<_> = first.iter().map(|(call, _)| call.judge.model).collect();
         assert_eq!(models, [JudgeModel::Opus, JudgeModel::Haiku, JudgeModel::Sonnet]);
@@ -211,7 +219,7 @@ mod tests {
         // PR-B03
         #[test]
         fn never_more_than_four_run_and_all_are_asked_once(picks in proptest::collection::vec(0..4usize, 16)) {
-            let mut pool = CallPool::new(Category::Plan.judges(), None);
+            let mut pool = CallPool::new(Category::Plan.judges().map(JudgeCall::first), None);
             let (mut running, mut asked, mut warm) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
             let mut picks = picks.into_iter();
             loop {
@@ -236,7 +244,7 @@ mod tests {
 
         #[test]
         fn shares_never_exceed_the_limit(costs in proptest::collection::vec(0..200_000u64, 16), limit in 1..1_000_000u64) {
-            let mut pool = CallPool::new(Category::Plan.judges(), Some(Usd::from_micros(limit)));
+            let mut pool = CallPool::new(Category::Plan.judges().map(JudgeCall::first), Some(Usd::from_micros(limit)));
             let (mut running, mut spent) = (Vec::new(), 0);
             let mut costs = costs.into_iter();
             loop {
@@ -257,7 +265,7 @@ mod tests {
     async fn pool_rolls_and_repeats_a_correction_before_others() {
         // Each call waits for the test, which sees all that run.
         let (started_tx, mut started) = mpsc::unbounded_channel();
-        let pool = CallPool::new(Category::Code.judges(), None);
+        let pool = CallPool::new(Category::Code.judges().map(JudgeCall::first), None);
         let ask = move |call: &JudgeCall, _| {
             let (release, released) = oneshot::channel::<CallResult>();
             started_tx.send((call.clone(), release)).unwrap();
@@ -300,7 +308,7 @@ mod tests {
 
     #[tokio::test]
     async fn fatal_result_starts_no_further_call() {
-        let pool = CallPool::new(Category::Feature.judges(), None);
+        let pool = CallPool::new(Category::Feature.judges().map(JudgeCall::first), None);
         let fatal = CallResult { outcome: CallOutcome::Fatal("limit".into()), cost: Usd::default() };
         let rest = pool.run(|_, _| std::future::ready(fatal.clone()), |_, _| NextStep::End).await.unwrap();
         assert_eq!(names(&rest), ["prd-dependency-judge", "prd-testability-judge"]);

@@ -32,9 +32,9 @@ impl Launcher {
     ) -> Result<Option<PathBuf>, Refusal> {
         let command = request.command;
         let (name, text) = match command.spec().runner {
-            Runner::Driver(_) => return Ok(None),
+            Runner::Driver(_) | Runner::Judges => return Ok(None),
             Runner::Prompt => {
-                let text = self.prompt(request, repository, workspace, staged, plugin.is_some()).await?;
+                let text = self.prompt(request, repository, workspace, staged).await?;
                 (format!("{}-prompt.txt", command.lower().replace('_', "-")), text)
             }
             Runner::EachRepository => {
@@ -68,7 +68,6 @@ impl Launcher {
         repository: Option<&LoopRepository>,
         workspace: &Workspace,
         staged: &StagedInputs,
-        has_plugin: bool,
     ) -> Result<String, Refusal> {
         let base = if review::is_review(&request.command.spec()) {
             Some(review::base(&self.repositories.git, request, repository, workspace).await?)
@@ -83,7 +82,6 @@ impl Launcher {
             repository: repository.map(|repository| repository.path.as_path()),
             inputs: &staged.inputs,
             request: request.prompt.as_deref(),
-            has_plugin,
             base: base.as_deref(),
             peers: &peers,
         };
