@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use anyhow::{Context as _, Result, ensure};
 use loopgate_plugin_kit::judges::{Category, ScoringFamily};
-use loopgate_testkit::model::{Conversation, Failure, ModelStep};
+use loopgate_testkit::model::{Conversation, Failure, ModelRequest, ModelStep, Script};
 use serde_json::{Value, json};
 
 use crate::commands::{Run, TestDesktop};
@@ -62,10 +62,15 @@ async fn evaluate(desktop: &TestDesktop, command: &str, plan: &str) -> Result<(R
     Ok((run, report))
 }
 
+/// Returns the calls of judges, without requests that the assistant makes by itself.
+fn calls(desktop: &TestDesktop) -> Vec<ModelRequest> {
+    let requests = desktop.testbed.model.requests();
+    requests.into_iter().filter(|request| request.conversation.is_some()).collect()
+}
+
 /// Returns the names of the judges that were asked, one for each call.
 fn asked(desktop: &TestDesktop) -> Vec<String> {
-    let requests = desktop.testbed.model.requests();
-    requests.into_iter().filter_map(|request| request.conversation).collect()
+    calls(desktop).into_iter().filter_map(|request| request.conversation).collect()
 }
 
 fn statuses(report: &Value) -> Vec<(&str, u64)> {
@@ -113,7 +118,7 @@ async fn status_of_a_judge_follows_from_its_findings() -> Result<()> {
         |command: &str| json!({"command": command, "artifacts": documents(PLAN), "localRepoPath": "/etc"});
     let refused = desktop.order(outside("EVALUATE_CODE")).await?;
     ensure!(refused.1 == 403, "{refused:?}");
-    desktop.testbed.model.play(loopgate_testkit::model::Script::new(content_judges(Category::Prd, "")))?;
+    desktop.testbed.model.play(Script::new(content_judges(Category::Prd, "")))?;
     let run = desktop.run(outside("EVALUATE_PRD")).await?;
     run.completed("evaluate_prd")?;
     let report = &desktop.uploaded(run.id)["artifacts"]["prdJudges"];
@@ -136,7 +141,7 @@ async fn plan_is_judged_again_by_the_judges_whose_prompt_has_changed() -> Result
     let able: BTreeSet<&str> = able.map(|judge| judge.name).collect();
     ensure!(first.len() == 13 && first.iter().all(|name| able.contains(name.as_str())), "{first:?}");
     // All judges read the same documents before their rubric.
-    let requests = desktop.testbed.model.requests();
+    let requests = calls(&desktop);
     let prefixes: BTreeSet<&str> = requests.iter().map(|request| request.system()).collect();
     ensure!(prefixes.len() == 1, "{prefixes:?}");
     let prefix = prefixes.first().context("no request")?;
@@ -202,7 +207,7 @@ async fn code_is_judged_by_the_change_of_its_branch() -> Result<()> {
         statuses(&report).len() == 11 && statuses(&report).iter().all(|(_, status)| *status == 1),
         "{report}"
     );
-    let request = desktop.testbed.model.requests().pop().context("no request")?;
+    let request = calls(&desktop).pop().context("no request")?;
     for part in ["+exported notes", "Write all notes to one file"] {
         ensure!(request.system().contains(part), "{part} is missing in {}", request.system());
     }
