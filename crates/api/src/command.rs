@@ -101,6 +101,19 @@ pub enum JudgeSubject {
     Code,
 }
 
+impl JudgeSubject {
+    /// Returns the name of the category of judges.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Prd => "prd",
+            Self::Feature => "feature",
+            Self::Plan => "plan",
+            Self::Code => "code",
+        }
+    }
+}
+
 /// Program that runs a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Runner {
@@ -110,6 +123,8 @@ pub enum Runner {
     Prompt,
     /// The assistant, once per repository.
     EachRepository,
+    /// `loopgate judges run`, which starts the assistant once per judge.
+    Judges,
 }
 
 /// Plugin of the assistant that a command uses.
@@ -119,8 +134,6 @@ pub enum Plugin {
     None,
     /// The launch fails without this plugin.
     Required(&'static str),
-    /// Loaded when this plugin is installed.
-    Optional(&'static str),
 }
 
 /// A file that a command produces.
@@ -141,7 +154,7 @@ pub enum UploadForm {
     Plan,
     /// A JSON object, unchanged.
     Object,
-    /// A report of the judges: an object whose id and statuses are computed on reading.
+    /// A report of the judges. It is uploaded only if its statuses follow from its scores. No model writes it.
     Judges,
     /// Text of the work directory, unchanged.
     Text,
@@ -317,15 +330,15 @@ impl LoopCommand {
             outputs: PRD,
             ..in_repository
         };
-        // Evaluations run in a temporary directory: they change nothing, so they need no worktree and no
-        // pre-launch acknowledgement.
-        let evaluation = CommandSpec {
+        // Bases for commands that run in a temporary directory: they change nothing, so they need no worktree and
+        // no pre-launch acknowledgement.
+        let in_temp_dir = CommandSpec {
             artifacts: Required,
             location: WorkLocation::TempDir,
             fail_fast: false,
-            plugin: Plugin::Optional("judges"),
             ..in_repository
         };
+        let evaluation = CommandSpec { runner: Runner::Judges, ..in_temp_dir };
         match self {
             Self::Plan => CommandSpec {
                 peers: Peers::ReadOnly,
@@ -385,9 +398,8 @@ impl LoopCommand {
             Self::Decompose => CommandSpec {
                 repository: Unused,
                 inputs: Inputs::Context,
-                plugin: Plugin::None,
                 outputs: const { &[CommandOutput::required("features.json", "features", UploadForm::Object)] },
-                ..evaluation
+                ..in_temp_dir
             },
             Self::EvaluatePrd => CommandSpec {
                 repository: Optional,
@@ -423,7 +435,7 @@ impl LoopCommand {
                 outputs: const {
                     &[CommandOutput::optional(BOOTSTRAP_RESULT, "bootstrapResult", UploadForm::Object)]
                 },
-                ..evaluation
+                ..in_temp_dir
             },
             Self::CodeReview => CommandSpec {
                 location: WorkLocation::Worktree(WorktreeSource::ExistingOrDetached),

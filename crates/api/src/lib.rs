@@ -23,6 +23,7 @@ pub mod held_back;
 pub mod ids;
 pub mod job;
 pub mod json_size;
+pub mod judge_report;
 pub mod launch;
 pub mod ledger;
 pub mod link;

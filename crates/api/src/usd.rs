@@ -6,6 +6,9 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+/// Exit code of `loopgate judges run` when its spending limit is reached.
+pub const SPENDING_LIMIT_EXIT: u8 = 75;
+
 const MICROS: f64 = 1e6;
 
 /// A non-negative amount of US dollars, exact to a millionth.

@@ -5,9 +5,15 @@ mod compression;
 mod context;
 mod envelope;
 mod evaluation;
+mod own_judges;
+mod paid_answers;
+mod preparation;
+mod project;
 mod prompt;
 mod quotation;
 mod report;
+mod requirements;
+mod rules;
 mod runner;
 mod scoring;
 mod snapshot;
@@ -18,7 +24,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueEnum;
+use loopgate_api::names::{PLAN_JSON, PLAN_MD};
 use loopgate_api::usd::Usd;
+use loopgate_home::untrusted;
 use serde::Deserialize;
 
 use crate::console::print_result;
@@ -95,6 +103,12 @@ pub struct RunJudgesArgs {
     /// Directory of the plugin with the rubrics [default: that of this program]
     #[arg(long)]
     plugin_root: Option<PathBuf>,
+    /// Directory of the project [default: that around the current directory]
+    #[arg(long)]
+    project: Option<PathBuf>,
+    /// Print the assistant's output and wait for limits of its account, as loops do
+    #[arg(long, hide = true)]
+    in_loop: bool,
 }
 
 /// Arguments of `judges validate`.
@@ -169,6 +183,11 @@ impl Category {
             Self::Feature => &["-feature-judges"],
         }
     }
+}
+
+/// Returns the name of the document with the plan in a work directory: with its tasks, else its text only.
+fn plan_document(workdir: &Path) -> Option<&'static str> {
+    [PLAN_JSON, PLAN_MD].into_iter().find(|name| untrusted::is_file(&workdir.join(name)))
 }
 
 /// Returns the id of the driver's run, else the name of the work directory.

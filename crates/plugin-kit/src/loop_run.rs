@@ -5,6 +5,7 @@
 //! the sources. Every exit path releases the lock; only an interrupted loop keeps its state file, to be
 //! resumed.
 
+mod account_wait;
 mod agent_results;
 mod archive;
 mod assistant_run;
@@ -44,7 +45,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 pub(crate) use self::assistant_run::AssistantRun;
-pub(crate) use self::context::{assistant, environment, pause, plugin_dirs};
+pub(crate) use self::context::{assistant, environment, pause, plugin_dirs, settings, waits_for_limits};
 pub(crate) use self::failure::FailureKind;
 pub(crate) use self::iterations::exclude_state_dir;
 pub(crate) use self::lock::is_held as is_running;

@@ -412,11 +412,27 @@ impl<'a> ProjectGit<'a> {
     /// Returns the commit with which a review compares the working tree: that at which HEAD left a base, or the base
     /// itself if both have no common history. A name that is unknown here is looked up at `origin`.
     pub async fn review_base(&self, base: &str) -> Option<String> {
-        let commit = match self.commit(base).await {
-            Some(commit) => commit,
-            None => self.commit(&format!("refs/remotes/origin/{base}")).await?,
-        };
-        Some(self.query(&["merge-base", &commit, "HEAD"]).await.unwrap_or(commit))
+        let commit = self.known_commit(base).await?;
+        Some(self.merge_base(&commit, "HEAD").await.unwrap_or(commit))
+    }
+
+    /// Returns the commit that a name denotes here or, if it is unknown here, at `origin`.
+    pub async fn known_commit(&self, name: &str) -> Option<String> {
+        match self.commit_of(name).await {
+            Some(commit) => Some(commit),
+            None => self.commit_of(&format!("refs/remotes/origin/{name}")).await,
+        }
+    }
+
+    /// Returns a file of a commit as text, without white space around it. `path` is relative to this directory.
+    pub async fn file_at(&self, commit: &str, path: &str) -> Option<String> {
+        self.query(&["cat-file", "blob", &format!("{commit}:./{path}")]).await
+    }
+
+    /// Returns the names of the files directly in a directory of a commit. `path` is relative to this directory.
+    pub async fn names_at(&self, commit: &str, path: &str) -> Option<Vec<String>> {
+        let names = self.query(&["ls-tree", "--name-only", "-z", &format!("{commit}:./{path}")]).await?;
+        Some(names.split('\0').filter(|name| !name.is_empty()).map(str::to_owned).collect())
     }
 
     /// Returns git's list of changed files, their numbers of lines, and the patch with `context` unchanged lines around
@@ -627,6 +643,22 @@ impl BlockingGit {
 
     pub fn head_tree(&self, dir: &Path) -> Option<String> {
         self.runtime.block_on(self.at(dir).head_tree())
+    }
+
+    pub fn commit_of(&self, dir: &Path, name: &str) -> Option<String> {
+        self.runtime.block_on(self.at(dir).commit_of(name))
+    }
+
+    pub fn merge_base(&self, dir: &Path, one: &str, other: &str) -> Option<String> {
+        self.runtime.block_on(self.at(dir).merge_base(one, other))
+    }
+
+    pub fn file_at(&self, dir: &Path, commit: &str, path: &str) -> Option<String> {
+        self.runtime.block_on(self.at(dir).file_at(commit, path))
+    }
+
+    pub fn names_at(&self, dir: &Path, commit: &str, path: &str) -> Option<Vec<String>> {
+        self.runtime.block_on(self.at(dir).names_at(commit, path))
     }
 
     pub fn review_base(&self, dir: &Path, base: &str) -> Option<String> {

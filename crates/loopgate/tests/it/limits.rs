@@ -32,30 +32,6 @@ pub fn refusal(seconds: i64) -> [ModelStep; 1] {
     [ModelStep::Error(Failure::usage_limit(seconds))]
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn judges_resume_when_the_usage_limit_ends() -> Result<()> {
-    let report = r#"{"stats": [{"case_id": "dry-judge", "final_status": 1, "metrics":
-        [{"metric_name": "dry_score", "threshold": 0.8, "score": 0.5, "justification": "twice"}]}]}"#;
-    let judge = Conversation::when("refused", "# Judge");
-    let desktop = subscribed([
-        resumed("continued")
-            .and(r"`(?P<report>[^`]+-judges\.json)` \(required\)")
-            .turn([ModelStep::write("{{report}}", report)])
-            .says("Judged."),
-        judge.turn(refusal(LIMIT_SECONDS)),
-    ])
-    .await?;
-    let requirements = json!([{"id": "r", "type": "PRD", "title": "t", "content": "the requirements"}]);
-    let run = desktop.run(json!({"command": "EVALUATE_PRD", "artifacts": requirements})).await?;
-    run.completed("evaluate_prd")?;
-    ensure!(run.last["warnings"].is_null(), "{}", run.last);
-    ensure!(desktop.uploaded(run.id)["artifacts"]["prdJudges"]["stats"].is_array());
-    let output = desktop.cloud.output(run.id).join("\n");
-    ensure!(output.contains("The loop waits until"), "{output}");
-    ensure!(desktop.cloud.events(run.id, "error").is_empty());
-    desktop.check_clean(&run, &[]).await
-}
-
 /// Moves the end of every stored limit into the past.
 fn end_limits(data_dir: &Path) -> Result<()> {
     let file = data_dir.join("assistant-limits.json");

@@ -35,6 +35,7 @@ mod health;
 mod held_back;
 mod held_loops;
 mod hostile;
+mod judges;
 mod learnings;
 mod limits;
 mod loop_directories;

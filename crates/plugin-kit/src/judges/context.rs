@@ -4,16 +4,13 @@
 use std::io;
 use std::path::Path;
 
-use loopgate_api::names::{PLAN_JSON, PRD_MD};
+use loopgate_api::names::{PLAN_JSON, PLAN_MD, PRD_MD};
 use loopgate_home::untrusted;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::compression::{CompressedText, TextStructure, compress, tokens};
-use super::{Category, ContextArgs};
-use crate::config_env::ConfigEnv;
-use crate::project_git::BlockingGit;
-use crate::repositories::project_root;
-use crate::variables::{REPO_MAP, START_SHA};
+use super::project::JudgedProject;
+use super::{Category, ContextArgs, plan_document};
 
 /// Maximum number of tokens of the artifacts in the file, as judges read them.
 const MAX_TOKENS: usize = 30_000;
@@ -51,6 +48,9 @@ const CODE: [ContextSource; 6] = [
 /// A document of a context, complete.
 struct SourceText {
     source: &'static ContextSource,
+    /// Name of the document, which for a plan may be that of its text.
+    name: &'static str,
+    kind: TextStructure,
     text: String,
 }
 
@@ -89,14 +89,47 @@ struct SkippedArtifact {
     reason: String,
 }
 
+/// The members of a stored context that a report repeats.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct StoredContext {
+    metadata: StoredMetadata,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct StoredMetadata {
+    warnings: Vec<String>,
+}
+
+/// Returns what the stored context of a work directory does not contain.
+pub fn omissions(workdir: &Path, category: Category) -> Vec<String> {
+    untrusted::read_json::<StoredContext>(&workdir.join(file_name(category)))
+        .map(|context| context.metadata.warnings)
+        .unwrap_or_default()
+}
+
+/// Returns the name of the context in a work directory.
+pub fn file_name(category: Category) -> String {
+    format!("{}-context.json", category.name())
+}
+
 /// Writes the context and returns the line to print.
+///
+/// # Errors
+/// As [`write_of`].
+pub fn write(args: &ContextArgs) -> Result<String, String> {
+    super::report::check_workdir(&args.workdir)?;
+    let project = JudgedProject::find(&args.workdir, None, args.category)?;
+    write_of(&args.workdir, args.category, &project)
+}
+
+/// Writes the context of a project and returns the lines to print.
 ///
 /// # Errors
 /// Returns the reason for which there is no context: the first document, which the judges evaluate, is missing, or the
 /// kind of object has no context.
-pub fn write(args: &ContextArgs) -> Result<String, String> {
-    let (workdir, category) = (args.workdir.as_path(), args.category);
-    super::report::check_workdir(workdir)?;
+pub fn write_of(workdir: &Path, category: Category, project: &JudgedProject) -> Result<String, String> {
     let sources: &'static [ContextSource] = match category {
         Category::Plan => &PLAN,
         Category::Code => &CODE,
@@ -105,10 +138,9 @@ pub fn write(args: &ContextArgs) -> Result<String, String> {
         }
     };
     let mut metadata = ContextMetadata::default();
-    let current = std::env::current_dir().map_err(|error| format!("no current directory: {error}"))?;
-    let texts = read(workdir, &project_root(&current, workdir), sources, &mut metadata)?;
+    let texts = read(workdir, project, sources, &mut metadata)?;
     let context = within(category, &texts, MAX_TOKENS, metadata);
-    let path = workdir.join(format!("{}-context.json", category.name()));
+    let path = workdir.join(file_name(category));
     let json = serde_json::to_string(&context).map_err(|error| error.to_string())?;
     untrusted::write(&path, json.as_bytes())
         .map_err(|error| format!("Cannot write {}: {error}", path.display()))?;
@@ -127,26 +159,31 @@ pub fn write(args: &ContextArgs) -> Result<String, String> {
 /// Reads the documents. Missing ones are skipped with a warning, except the first.
 fn read(
     workdir: &Path,
-    project: &Path,
+    project: &JudgedProject,
     sources: &'static [ContextSource],
     metadata: &mut ContextMetadata,
 ) -> Result<Vec<SourceText>, String> {
     let mut texts = Vec::new();
     for (index, source) in sources.iter().enumerate() {
-        let text = match source.name {
-            GIT_DIFF => git_diff(workdir, project, &mut metadata.warnings),
+        // Without the tasks of a plan, its text counts.
+        let (name, kind) = match source.name {
+            PLAN_JSON if plan_document(workdir) == Some(PLAN_MD) => (PLAN_MD, TextStructure::Markdown),
+            name => (name, source.kind),
+        };
+        let text = match name {
+            GIT_DIFF => project.patch(&mut metadata.warnings),
             name => untrusted::read_text(&workdir.join(name)).map_err(|error| match error.kind() {
                 io::ErrorKind::NotFound => "the file does not exist".to_owned(),
                 _ => error.to_string(),
             }),
         };
         match text {
-            Ok(text) => texts.push(SourceText { source, text }),
-            Err(reason) if index == 0 => return Err(format!("No context: {}: {reason}", source.name)),
+            Ok(text) => texts.push(SourceText { source, name, kind, text }),
+            Err(reason) if index == 0 => return Err(format!("No context: {name}: {reason}")),
             Err(reason) => {
-                metadata.warnings.push(format!("{} is not in the context: {reason}", source.name));
+                metadata.warnings.push(format!("{name} is not in the context: {reason}"));
                 metadata.skipped_artifacts.push(SkippedArtifact {
-                    artifact: source.name,
+                    artifact: name,
                     status: "skipped",
                     reason,
                 });
@@ -154,31 +191,6 @@ fn read(
         }
     }
     Ok(texts)
-}
-
-/// Returns the changes of the project since the start of the loop, with files that are not committed. Without a start,
-/// those since the commit before the last one.
-fn git_diff(workdir: &Path, project: &Path, warnings: &mut Vec<String>) -> Result<String, String> {
-    let settings =
-        ConfigEnv::load(workdir).map_err(|error| format!("the settings cannot be read: {error}"))?;
-    let start = settings.get(START_SHA).unwrap_or("HEAD~1");
-    // The settings are in the working tree: an option of git in them must not reach git.
-    if start.starts_with('-') {
-        return Err(format!("the start of the loop is not a commit: {start}"));
-    }
-    let git = BlockingGit::new()?;
-    let changes = || git.patch_between(project, start, &git.snapshot(project)?);
-    let changes =
-        changes().ok_or_else(|| format!("git cannot compare {} with {start}", project.display()))?;
-    if settings.get(START_SHA).is_none() {
-        warnings.push(format!(
-            "{GIT_DIFF} has the changes since {start}, because the start of the loop is not known"
-        ));
-    }
-    if settings.get(REPO_MAP).is_some() {
-        warnings.push(format!("{GIT_DIFF} has no changes of the other repositories of the loop"));
-    }
-    Ok(if changes.is_empty() { format!("There are no changes since {start}.") } else { changes })
 }
 
 /// Shortens the documents until the artifacts have at most `max_tokens` tokens as they are stored. The shares are reduced
@@ -221,7 +233,7 @@ fn within(
 }
 
 fn artifact(text: &SourceText, budget: usize) -> ContextArtifact {
-    let SourceText { source: ContextSource { name, kind, percent }, text } = text;
+    let SourceText { source: ContextSource { percent, .. }, name, kind, text } = text;
     let CompressedText { text: content, is_truncated } = compress(*kind, name, text, budget * percent / 100);
     ContextArtifact {
         artifact_name: name,
@@ -235,7 +247,6 @@ fn artifact(text: &SourceText, budget: usize) -> ContextArtifact {
 
 #[cfg(test)]
 mod tests {
-    use loopgate_testkit::git::git;
     use serde_json::{Value, json};
 
     use super::*;
@@ -248,7 +259,7 @@ mod tests {
             std::fs::write(path, text).unwrap();
         }
         let text = write(&ContextArgs { workdir: dir.path().to_owned(), category })?;
-        let path = dir.path().join(format!("{}-context.json", category.name()));
+        let path = dir.path().join(file_name(category));
         Ok((text, serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()))
     }
 
@@ -301,56 +312,24 @@ mod tests {
     }
 
     #[test]
+    fn text_of_a_plan_counts_without_its_tasks() {
+        let files = [("plan.md", "# Plan".to_owned()), ("prd.md", "# Goals".to_owned())];
+        let (_, text) = context(&files, Category::Plan).unwrap();
+        assert_eq!(
+            (&text["artifacts"][0]["artifact_name"], &text["artifacts"][0]["content"]),
+            (&json!("plan.md"), &json!("# Plan"))
+        );
+        let both = [files.as_slice(), &[("plan.json", "{}".to_owned())]].concat();
+        let (_, tasks) = context(&both, Category::Plan).unwrap();
+        assert_eq!(tasks["artifacts"][0]["artifact_name"], "plan.json");
+    }
+
+    #[test]
     fn there_is_no_context_without_its_first_document() {
         let files = [("prd.md", "# Goals".to_owned())];
         let error = context(&files, Category::Plan).unwrap_err();
         assert_eq!(error, "No context: plan.json: the file does not exist");
         assert!(context(&files, Category::Prd).unwrap_err().contains("need no context"));
-    }
-
-    #[test]
-    fn diff_has_all_changes_since_the_start_of_the_loop() {
-        let dir = tempfile::tempdir().unwrap();
-        let project = dir.path();
-        let commit = |text: &str| {
-            std::fs::write(project.join("a.txt"), text).unwrap();
-            git(project, &["add", "-A"]).unwrap();
-            git(project, &["-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "-m", "x"])
-                .unwrap();
-            git(project, &["rev-parse", "HEAD"]).unwrap().trim().to_owned()
-        };
-        git(project, &["init", "--quiet"]).unwrap();
-        let start = commit("one\n");
-        let workdir = project.join(".loopgate/work");
-        let set = |value: &str| {
-            let mut settings = ConfigEnv::default();
-            settings.set(START_SHA, value);
-            settings.save(&workdir).unwrap();
-        };
-        set(&start);
-        std::fs::write(project.join(".gitignore"), ".loopgate\n").unwrap();
-        commit("two\n");
-        commit("three\n");
-        std::fs::write(project.join("new.txt"), "not committed\n").unwrap();
-        let mut warnings = Vec::new();
-        let diff = git_diff(&workdir, project, &mut warnings).unwrap();
-        for line in ["\n-one", "\n+three", "\n+not committed"] {
-            assert!(diff.contains(line), "{diff}");
-        }
-        assert!(warnings.is_empty(), "{warnings:?}");
-        set("");
-        let diff = git_diff(&workdir, project, &mut warnings).unwrap();
-        assert!(diff.contains("\n-two") && diff.contains("\n+not committed"), "{diff}");
-        assert!(
-            warnings[0].contains("since HEAD~1, because the start of the loop is not known"),
-            "{warnings:?}"
-        );
-        set("--output=x");
-        assert!(
-            git_diff(&workdir, project, &mut warnings).unwrap_err().contains("is not a commit: --output=x")
-        );
-        set("0000000000000000000000000000000000000000");
-        assert!(git_diff(&workdir, project, &mut warnings).unwrap_err().contains("git cannot compare"));
     }
 
     #[test]

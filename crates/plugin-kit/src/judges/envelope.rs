@@ -7,6 +7,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use jiff::Timestamp;
+use loopgate_api::names::{PLAN_JSON, PLAN_MD, PRD_MD};
 use loopgate_home::untrusted::{self, MAX_DOCUMENT};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -17,7 +18,7 @@ use super::{Category, CheckInputArgs};
 pub const JUDGE_INPUT: &str = "judge-input.json";
 
 /// Documents that judges of plans and code read in the prepared context. They are accepted in the fallback mode only.
-const CONTEXT_SOURCES: [&str; 2] = ["plan.json", "prd.md"];
+const CONTEXT_SOURCES: [&str; 3] = [PLAN_JSON, PLAN_MD, PRD_MD];
 
 /// A valid `judge-input.json`.
 #[derive(Debug)]
@@ -28,6 +29,8 @@ pub struct JudgeInput {
     pub artifacts: Vec<InputArtifact>,
     /// Ids of the artifacts that count when artifacts contradict each other.
     pub source_of_truth: Vec<String>,
+    /// Why judges read other documents than the context; empty if they read it.
+    pub fallback_reason: String,
 }
 
 /// A file that judges read.
@@ -43,6 +46,7 @@ pub struct InputArtifact {
 #[derive(Debug, Default)]
 struct FallbackMode {
     is_active: bool,
+    reason: String,
     /// Ids of the artifacts in the list, also of those that the list itself defines.
     ids: Vec<String>,
     artifacts: Vec<InputArtifact>,
@@ -150,7 +154,8 @@ impl InputFaults {
         if has_fallback && matches!(evaluation_type?, Category::Plan | Category::Code) {
             self.context_sources(&artifacts, fallback.is_active, &fallback.ids);
         }
-        Some(JudgeInput { task: task?, artifacts, source_of_truth: evidence })
+        let fallback_reason = if fallback.is_active { fallback.reason } else { String::new() };
+        Some(JudgeInput { task: task?, artifacts, source_of_truth: evidence, fallback_reason })
     }
 
     fn artifact(&mut self, value: &Value, at: &str) -> Option<InputArtifact> {
@@ -169,7 +174,7 @@ impl InputFaults {
         const AT: &str = "fallback_mode";
         let fallback = self.object(value, AT, &["active", "reason", "fallback_artifacts"], Some(&[]))?;
         let is_active = self.member(fallback, AT, "active");
-        self.member::<String>(fallback, AT, "reason");
+        let reason = self.member(fallback, AT, "reason");
         let at = "fallback_mode.fallback_artifacts";
         let list = fallback.get("fallback_artifacts").and_then(|list| self.list(list, at))?;
         let (mut ids, mut artifacts) = (Vec::new(), Vec::new());
@@ -181,7 +186,7 @@ impl InputFaults {
                 artifacts.push(artifact);
             }
         }
-        Some(FallbackMode { is_active: is_active?, ids, artifacts })
+        Some(FallbackMode { is_active: is_active?, reason: reason?, ids, artifacts })
     }
 
     fn metadata(&mut self, value: &Value) {

@@ -4,27 +4,34 @@
 use std::io;
 use std::path::Path;
 
+use loopgate_api::judge_report::{
+    CaseKind, CaseScore, EvaluationReport, FinalStatus, MetricStatistics, ReportCost, ReportedFinding,
+};
 use loopgate_api::names::{PLAN_JSON, PRD_MD};
 use loopgate_home::untrusted::{self, MAX_DOCUMENT};
 
-use super::answer;
+use super::answer::{self, JudgeFinding};
 use super::envelope::JudgeInput;
+use super::project::JudgedProject;
 use super::quotation::ArtifactTexts;
-use super::report::{self, CaseKind, CaseScore, EvaluationReport, FinalStatus, MetricStatistics};
+use super::requirements::{self, STRUCTURE_JUDGE};
+use super::rules::JudgingRules;
 use super::scoring::{self, CheckedFinding};
-use super::thresholds::ScoreThresholds;
-use super::{Category, Judge, ScoringFamily, ValidateReportArgs, WriteReportArgs};
+use super::{
+    Category, Judge, ScoringFamily, ValidateReportArgs, WriteReportArgs, context, plan_document, report,
+};
 use crate::clock::now;
 use crate::console::print_error;
 use crate::model_calls::MAX_ANSWER;
-use crate::repositories::project_root;
 
 /// Directory of the answers in a work directory.
 pub const ANSWERS: &str = "judge-answers";
 /// Record of the exploration of the existing code, with which judges compare a plan.
-const INVESTIGATION_LOG: &str = "investigation-log.md";
+pub const INVESTIGATION_LOG: &str = "investigation-log.md";
 /// Printed when there is nothing to evaluate.
 pub const NO_REPORT: &str = "No report";
+/// Beginning of the justification of a judge that failed.
+const EXECUTION_FAILED: &str = "Judge execution failed: ";
 /// Threshold in the report of a judge that could not judge.
 const ERROR_THRESHOLD: f64 = 0.8;
 
@@ -32,6 +39,8 @@ const ERROR_THRESHOLD: f64 = 0.8;
 pub struct AnswerChecks {
     texts: ArtifactTexts,
     has_investigation_log: bool,
+    /// Faults of the requirements that need no model.
+    structure: Vec<JudgeFinding>,
 }
 
 /// Result of checking an answer.
@@ -47,10 +56,11 @@ pub enum AnswerCheck {
 }
 
 /// What all judges of a report have in common.
-struct JudgeRun {
-    category: Category,
+struct ReportSource<'a> {
+    rules: &'a JudgingRules,
     checks: AnswerChecks,
-    thresholds: ScoreThresholds,
+    /// Directory of the answers.
+    answers: &'a Path,
 }
 
 /// A report that was stored.
@@ -76,7 +86,10 @@ pub fn write(args: &WriteReportArgs) -> Result<String, String> {
     if lacks_document(&args.workdir, args.category) {
         return Ok(NO_REPORT.to_owned());
     }
-    build(args).map(|report| report.summary)
+    let project = JudgedProject::find(&args.workdir, None, args.category)?;
+    let rules = JudgingRules::load(&args.workdir, &project, args.category);
+    rules.warnings.iter().for_each(|warning| print_error(format!("Warning: {warning}")));
+    build(&args.workdir, &rules, args.answers.as_deref(), None).map(|report| report.summary)
 }
 
 /// Returns whether there is nothing to evaluate, and prints a warning then.
@@ -92,46 +105,77 @@ pub fn lacks_document(workdir: &Path, category: Category) -> bool {
     missing.is_some()
 }
 
-/// Writes the report and validates it. Prints warnings to standard error.
+/// Writes the report and validates it. `answers`: directory of the answers, if not the default. `cost`: cost of the run
+/// that collected them.
 ///
 /// # Errors
 /// As [`write`].
-pub fn build(args: &WriteReportArgs) -> Result<StoredReport, String> {
-    let (workdir, category) = (args.workdir.as_path(), args.category);
-    let current = std::env::current_dir().map_err(|error| format!("no current directory: {error}"))?;
-    let (thresholds, warnings) = ScoreThresholds::load(workdir, &project_root(&current, workdir));
-    warnings.iter().for_each(|warning| print_error(format!("Warning: {warning}")));
-    let input = JudgeInput::load(workdir, Some(category));
-    let stats = match &input {
-        Ok(input) => {
-            let run = JudgeRun { category, checks: AnswerChecks::new(workdir, input), thresholds };
-            let default_answers = workdir.join(ANSWERS);
-            let answers = args.answers.as_deref().unwrap_or(&default_answers);
-            category.judges().map(|judge| run.case(judge, answers)).collect()
-        }
-        Err(fault) => return Err(write_failure(workdir, category, fault)),
+pub fn build(
+    workdir: &Path,
+    rules: &JudgingRules,
+    answers: Option<&Path>,
+    cost: Option<ReportCost>,
+) -> Result<StoredReport, String> {
+    let input = JudgeInput::load(workdir, Some(rules.category));
+    let input = input.map_err(|fault| write_failure(workdir, rules, &execution_failed(&fault)))?;
+    let default_answers = workdir.join(ANSWERS);
+    let checks = AnswerChecks::new(workdir, &input);
+    let source = ReportSource { rules, checks, answers: answers.unwrap_or(&default_answers) };
+    let stats = rules.judges().map(|judge| source.case(judge)).collect();
+    let report = EvaluationReport {
+        omitted: omissions(workdir, rules, &input),
+        cost,
+        ..new_report(workdir, rules.category, stats)
     };
-    store(workdir, category, stats)
+    store(workdir, rules.category, &report)
 }
 
-/// Writes a report in which each judge has this error, and returns the message to print.
-pub fn write_failure(workdir: &Path, category: Category, fault: &str) -> String {
-    let stats = category.judges().map(|judge| error_case(judge, fault)).collect();
-    match store(workdir, category, stats) {
+/// Returns what judges did not read.
+fn omissions(workdir: &Path, rules: &JudgingRules, input: &JudgeInput) -> Vec<String> {
+    let context = context::file_name(rules.category);
+    let of_context = match input.artifacts.iter().any(|artifact| artifact.path == context) {
+        true => context::omissions(workdir, rules.category),
+        false => Vec::new(),
+    };
+    let fallback = Some(&input.fallback_reason).filter(|reason| !reason.is_empty()).map(|reason| {
+        format!(
+            "The judges have read the documents and not the context, which could not be prepared: {reason}"
+        )
+    });
+    fallback.into_iter().chain(of_context).chain(rules.warnings.iter().cloned()).collect()
+}
+
+/// Writes a report in which each judge has this justification, and returns the message to print.
+pub fn write_failure(workdir: &Path, rules: &JudgingRules, justification: &str) -> String {
+    let stats = rules.judges().map(|judge| error_case(judge, justification)).collect();
+    let report =
+        EvaluationReport { omitted: rules.warnings.clone(), ..new_report(workdir, rules.category, stats) };
+    let fault = justification.strip_prefix(EXECUTION_FAILED).unwrap_or(justification);
+    match store(workdir, rules.category, &report) {
         Ok(report) => format!("{fault}\nNo judge could judge. {}", report.summary),
         Err(error) => format!("{fault}\n{error}"),
     }
 }
 
-/// Stores the report and validates the stored file.
-fn store(workdir: &Path, category: Category, stats: Vec<CaseScore>) -> Result<StoredReport, String> {
-    let report = EvaluationReport {
+/// Returns the justification of a judge that failed.
+pub fn execution_failed(fault: &str) -> String {
+    format!("{EXECUTION_FAILED}{fault}")
+}
+
+fn new_report(workdir: &Path, category: Category, stats: Vec<CaseScore>) -> EvaluationReport {
+    EvaluationReport {
         report_id: format!("{}{}", super::run_id(workdir), category.id_endings()[0]),
         timestamp: now(),
         stats,
-    };
+        omitted: Vec::new(),
+        cost: None,
+    }
+}
+
+/// Stores the report and validates the stored file.
+fn store(workdir: &Path, category: Category, report: &EvaluationReport) -> Result<StoredReport, String> {
     let path = workdir.join(category.report_name());
-    let json = serde_json::to_string_pretty(&report).map_err(|error| error.to_string())?;
+    let json = serde_json::to_string_pretty(report).map_err(|error| error.to_string())?;
     untrusted::write(&path, format!("{json}\n").as_bytes())
         .map_err(|error| format!("Cannot write {}: {error}", path.display()))?;
     let valid =
@@ -156,12 +200,13 @@ fn store(workdir: &Path, category: Category, stats: Vec<CaseScore>) -> Result<St
 
 /// Returns the name of a document without which there is nothing to judge. A change of the code has no such document.
 fn missing_document(workdir: &Path, category: Category) -> Option<&'static str> {
-    let documents: &[&str] = match category {
-        Category::Plan => &[PRD_MD, PLAN_JSON],
-        Category::Code => &[],
-        Category::Prd | Category::Feature => &[PRD_MD],
-    };
-    documents.iter().copied().find(|name| !untrusted::is_file(&workdir.join(name)))
+    let has_requirements = untrusted::is_file(&workdir.join(PRD_MD));
+    match category {
+        Category::Code => None,
+        _ if !has_requirements => Some(PRD_MD),
+        Category::Plan if plan_document(workdir).is_none() => Some(PLAN_JSON),
+        _ => None,
+    }
 }
 
 impl AnswerChecks {
@@ -169,15 +214,25 @@ impl AnswerChecks {
     pub fn new(workdir: &Path, input: &JudgeInput) -> Self {
         let mut texts = ArtifactTexts::default();
         let paths = input.paths(workdir);
+        let mut structure = Vec::new();
         for path in &paths {
             // The required ones are readable; words of others are then not found.
             if let Ok(bytes) = untrusted::read(path, MAX_DOCUMENT) {
-                texts.add(&String::from_utf8_lossy(&bytes));
+                let text = String::from_utf8_lossy(&bytes);
+                texts.add(&text);
+                if path.ends_with(PRD_MD) {
+                    structure = requirements::faults(&text);
+                }
             }
         }
         let named_log = paths.into_iter().filter(|path| path.ends_with(INVESTIGATION_LOG));
         let mut logs = std::iter::once(workdir.join(INVESTIGATION_LOG)).chain(named_log);
-        Self { texts, has_investigation_log: logs.any(|log| has_text(&log)) }
+        Self { texts, has_investigation_log: logs.any(|log| has_text(&log)), structure }
+    }
+
+    /// Returns whether the documents contain what a judge compares with. Otherwise its scores do not depend on its answer.
+    pub fn can_judge(&self, judge: &Judge) -> bool {
+        judge.family != ScoringFamily::Grounding || self.has_investigation_log
     }
 
     /// Checks the answer of a judge.
@@ -210,39 +265,54 @@ impl AnswerChecks {
     }
 
     fn findings(&self, text: &str, judge: &Judge) -> Result<Vec<CheckedFinding>, String> {
-        let findings = answer::parse(text, judge)?.into_iter();
-        Ok(findings
-            .map(|finding| CheckedFinding { is_supported: self.texts.contain(&finding.quote), finding })
-            .collect())
+        let findings = answer::parse(text, judge)?.into_iter().map(|finding| CheckedFinding {
+            is_supported: self.texts.contain(&finding.quote),
+            is_computed: false,
+            finding,
+        });
+        let computed = self.structure.iter().filter(|_| judge.name == STRUCTURE_JUDGE).map(|finding| {
+            CheckedFinding { finding: finding.clone(), is_supported: true, is_computed: true }
+        });
+        Ok(findings.chain(computed).collect())
     }
 }
 
-impl JudgeRun {
+impl ReportSource<'_> {
     /// Returns the result of a judge.
-    fn case(&self, judge: &Judge, answers: &Path) -> CaseScore {
-        self.judged(judge, answers).unwrap_or_else(|fault| error_case(judge, &fault))
+    fn case(&self, judge: &Judge) -> CaseScore {
+        self.judged(judge).unwrap_or_else(|fault| error_case(judge, &execution_failed(&fault)))
     }
 
-    fn judged(&self, judge: &Judge, answers: &Path) -> Result<CaseScore, String> {
+    fn judged(&self, judge: &Judge) -> Result<CaseScore, String> {
         let file = format!("{}.json", judge.name);
-        let text = untrusted::read(&answers.join(&file), MAX_ANSWER).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => format!("there is no answer {file}"),
-            _ => format!("the answer {file} cannot be read: {error}"),
-        })?;
-        let text = String::from_utf8(text).map_err(|_| format!("the answer {file} is not UTF-8"))?;
-        let findings = self.checks.findings(&text, judge)?;
-        let scores = scoring::scores(judge, &findings, self.checks.has_investigation_log)?;
+        let findings = match untrusted::read(&self.answers.join(&file), MAX_ANSWER) {
+            Ok(text) => {
+                let text = String::from_utf8(text).map_err(|_| format!("the answer {file} is not UTF-8"))?;
+                Some(self.checks.findings(&text, judge)?)
+            }
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(format!("the answer {file} cannot be read: {error}"));
+            }
+            Err(_) if self.checks.can_judge(judge) => return Err(format!("there is no answer {file}")),
+            Err(_) => None,
+        };
+        let scores = match &findings {
+            Some(findings) => scoring::scores(judge, findings, self.checks.has_investigation_log)?,
+            None => vec![0.0; judge.metrics.len()],
+        };
+        let findings = findings.unwrap_or_default();
         let metrics = judge.metrics.iter().zip(scores).map(|((name, own), score)| MetricStatistics {
             metric_name: (*name).to_owned(),
-            threshold: Some(self.thresholds.effective(self.category, judge, *own)),
+            threshold: Some(self.rules.thresholds.effective(self.rules.category, judge, *own)),
             score,
             justification: self.justification(judge, name, &findings),
+            findings: reported(name, &findings),
         });
         let metrics: Vec<_> = metrics.collect();
         Ok(CaseScore {
             kind: CaseKind::CaseScore,
             case_id: judge.name.to_owned(),
-            final_status: FinalStatus::of(judge, &metrics),
+            final_status: FinalStatus::of(&metrics),
             metrics,
         })
     }
@@ -250,7 +320,7 @@ impl JudgeRun {
     /// Returns one line for each finding of a metric; those that do not count are last.
     fn justification(&self, judge: &Judge, metric: &str, findings: &[CheckedFinding]) -> String {
         let mut lines = Vec::new();
-        if judge.family == ScoringFamily::Grounding && !self.checks.has_investigation_log {
+        if !self.checks.can_judge(judge) {
             lines.push(format!("There is no {INVESTIGATION_LOG} to compare with."));
         }
         for is_supported in [true, false] {
@@ -275,12 +345,30 @@ impl JudgeRun {
     }
 }
 
+/// Returns the findings about a metric; those that do not count are last.
+fn reported(metric: &str, findings: &[CheckedFinding]) -> Vec<ReportedFinding> {
+    let of_metric = findings.iter().filter(|checked| checked.finding.metric == metric);
+    let (supported, others): (Vec<_>, Vec<_>) = of_metric.partition(|checked| checked.is_supported);
+    let findings = supported.into_iter().chain(others).map(|checked| {
+        let CheckedFinding { finding, is_supported, is_computed } = checked.clone();
+        ReportedFinding {
+            weight: finding.weight.name().to_owned(),
+            place: finding.place,
+            quote: finding.quote,
+            explanation: finding.explanation,
+            is_supported,
+            is_computed,
+        }
+    });
+    findings.collect()
+}
+
 fn has_text(path: &Path) -> bool {
     untrusted::read(path, MAX_DOCUMENT).is_ok_and(|bytes| !bytes.trim_ascii().is_empty())
 }
 
 /// Returns the result of a judge that could not judge.
-fn error_case(judge: &Judge, fault: &str) -> CaseScore {
+fn error_case(judge: &Judge, justification: &str) -> CaseScore {
     CaseScore {
         kind: CaseKind::CaseScore,
         case_id: judge.name.to_owned(),
@@ -289,252 +377,11 @@ fn error_case(judge: &Judge, fault: &str) -> CaseScore {
             metric_name: judge.metrics.first().map_or("error", |(metric, _)| metric).to_owned(),
             threshold: Some(ERROR_THRESHOLD),
             score: 0.0,
-            justification: format!("Judge execution failed: {fault}"),
+            justification: justification.to_owned(),
+            findings: Vec::new(),
         }],
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use std::path::PathBuf;
-
-    use serde_json::{Value, json};
-
-    use super::super::{ContextArgs, context};
-    use super::*;
-
-    const PLAN: &str = "The loader reads all settings.\nThe writer stores all settings.\n";
-
-    struct Run {
-        _root: tempfile::TempDir,
-        workdir: PathBuf,
-        category: Category,
-    }
-
-    impl Run {
-        /// Creates a work directory in which each judge has answered that its metrics are met.
-        fn new(category: Category) -> Self {
-            let root = tempfile::tempdir().unwrap();
-            let run = Self { workdir: root.path().join("run-7"), _root: root, category };
-            for name in ["prd.md", "plan.json", "context.md", "investigation-log.md"] {
-                run.write(name, PLAN);
-            }
-            let artifact =
-                json!({"id": "context", "path": "context.md", "type": "markdown", "required": true});
-            let input = json!({"evaluation_type": category.name(), "task": "Judge", "primary_artifact": artifact,
-                "supporting_artifacts": [], "source_of_truth": ["context"], "metadata": {"run_id": "other"},
-                "fallback_mode": {"active": false, "reason": "", "fallback_artifacts": []}});
-            run.write("judge-input.json", &input.to_string());
-            for judge in category.judges() {
-                let has_levels = matches!(judge.family, ScoringFamily::Tiered | ScoringFamily::Grounding);
-                let metrics = judge.metrics.iter().filter(|_| has_levels);
-                let findings: Vec<Value> =
-                    metrics.map(|(metric, _)| finding(metric, "met", "The loader reads")).collect();
-                run.answer(judge.name, &findings);
-            }
-            run
-        }
-
-        fn write(&self, name: &str, text: &str) {
-            let path = self.workdir.join(name);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        }
-
-        fn answer(&self, judge: &str, findings: &[Value]) {
-            self.write(&format!("judge-answers/{judge}.json"), &json!({"findings": findings}).to_string());
-        }
-
-        fn report(&self) -> Result<String, String> {
-            write(&WriteReportArgs { workdir: self.workdir.clone(), category: self.category, answers: None })
-        }
-
-        fn stored(&self) -> Value {
-            let path = self.workdir.join(self.category.report_name());
-            serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
-        }
-
-        fn case(&self, judge: &str) -> Value {
-            let report = self.stored();
-            let cases = report["stats"].as_array().unwrap();
-            cases.iter().find(|case| case["case_id"] == judge).unwrap().clone()
-        }
-    }
-
-    fn finding(metric: &str, weight: &str, quote: &str) -> Value {
-        json!({"metric": metric, "weight": weight, "place": "plan, line 1", "quote": quote,
-            "explanation": "Both know the settings."})
-    }
-
-    #[test]
-    fn report_has_every_judge_in_the_order_of_the_table() {
-        for category in [Category::Plan, Category::Code, Category::Prd, Category::Feature] {
-            let run = Run::new(category);
-            let text = run.report().unwrap();
-            let count = category.judges().count();
-            assert!(text.starts_with(&format!("Valid report of {count} judges: ")), "{text}");
-            assert!(text.ends_with(&format!("\nPassed: {count}")), "{text}");
-            let report = run.stored();
-            assert_eq!(report["report_id"], format!("run-7-{}-judges", category.name()));
-            let names: Vec<&str> = report["stats"]
-                .as_array()
-                .unwrap()
-                .iter()
-                .map(|case| case["case_id"].as_str().unwrap())
-                .collect();
-            assert!(names.is_sorted() && names.len() == count, "{names:?}");
-        }
-    }
-
-    // PR-05
-    #[test]
-    fn requirements_without_a_document_are_a_warning() {
-        for category in [Category::Prd, Category::Feature, Category::Plan] {
-            let run = Run::new(category);
-            std::fs::remove_file(run.workdir.join("prd.md")).unwrap();
-            assert_eq!(run.report().unwrap(), "No report");
-            assert!(!run.workdir.join(category.report_name()).exists());
-        }
-    }
-
-    // PR-07
-    #[test]
-    fn report_is_complete_when_judges_fail() {
-        let run = Run::new(Category::Plan);
-        std::fs::remove_file(run.workdir.join("judge-answers/kiss-judge.json")).unwrap();
-        run.write("judge-answers/ssot-judge.json", "It crashed");
-        run.write("judge-answers/test-judge.json", &"x".repeat(300 * 1024));
-        run.write("judge-answers/verbosity-judge.json", r#"{"error": "there is no plan"}"#);
-        run.answer("readability-judge", &[finding("clarity", "met", "The loader reads")]);
-        let text = run.report().unwrap();
-        assert!(
-            text.ends_with(
-                "\nPassed: 11\nCould not judge: kiss-judge, readability-judge, ssot-judge, test-judge, \
-                 verbosity-judge"
-            ),
-            "{text}"
-        );
-        for (judge, reason) in [
-            ("kiss-judge", "there is no answer kiss-judge.json"),
-            ("ssot-judge", "the answer is no JSON: "),
-            ("test-judge", "the answer test-judge.json cannot be read: "),
-            ("verbosity-judge", "there is no plan"),
-            (
-                "readability-judge",
-                "no finding with words of an artifact about structure, language_appropriateness, logical_flow, \
-                 template_adherence",
-            ),
-        ] {
-            let case = run.case(judge);
-            let metrics = case["metrics"].as_array().unwrap();
-            assert_eq!((&case["final_status"], metrics.len()), (&json!(3), 1), "{judge}");
-            assert_eq!((&metrics[0]["score"], &metrics[0]["threshold"]), (&json!(0.0), &json!(0.8)));
-            let justification = metrics[0]["justification"].as_str().unwrap();
-            assert!(
-                justification.starts_with(&format!("Judge execution failed: {reason}")),
-                "{justification}"
-            );
-        }
-    }
-
-    #[test]
-    fn justification_names_findings_and_those_that_do_not_count() {
-        let run = Run::new(Category::Code);
-        run.answer(
-            "dry-judge",
-            &[
-                finding("dry_score", "critical", "The reader loads all settings"),
-                finding("dry_score", "moderate", "loader reads … writer stores"),
-                finding("dry_score", "moderate", "stores all   settings."),
-            ],
-        );
-        assert!(run.report().unwrap().ends_with("\nPassed: 10\nBelow a threshold: dry-judge"));
-        let case = run.case("dry-judge");
-        assert_eq!(case["final_status"], 2);
-        let metric = &case["metrics"][0];
-        assert_eq!((&metric["score"], &metric["threshold"]), (&json!(0.7), &json!(0.8)));
-        let justification = metric["justification"].as_str().unwrap();
-        let lines: Vec<&str> = justification.lines().collect();
-        assert_eq!(
-            lines[0],
-            "moderate at plan, line 1: Both know the settings. (\"loader reads … writer stores\")"
-        );
-        assert!(lines[2].starts_with("unsupported, not counted: critical at plan, line 1: "), "{lines:?}");
-        assert_eq!(run.case("kiss-judge")["metrics"][0]["justification"], "No findings.");
-    }
-
-    // PR-08
-    #[test]
-    fn effective_threshold_is_in_the_report() {
-        let run = Run::new(Category::Code);
-        run.report().unwrap();
-        assert_eq!(run.case("test-judge")["metrics"][0]["threshold"], 0.75);
-        run.answer("kiss-judge", &[finding("kiss_score", "critical", "The loader reads")]);
-        run.write(
-            ".loopgate/settings/threshold-overrides.json",
-            r#"{"overrides": {"code:test-judge": 0.6, "code:kiss-judge": 0.7}}"#,
-        );
-        run.report().unwrap();
-        assert_eq!(run.case("test-judge")["metrics"][3]["threshold"], 0.6);
-        assert_eq!(run.case("kiss-judge")["final_status"], 1);
-    }
-
-    #[test]
-    fn grounding_needs_an_investigation_log() {
-        let run = Run::new(Category::Plan);
-        run.write("investigation-log.md", "\n");
-        assert!(run.report().unwrap().ends_with(
-            "Below a threshold: brownfield-accuracy-judge, codebase-grounding-judge, convention-adherence-judge"
-        ));
-        let case = run.case("codebase-grounding-judge");
-        assert_eq!((&case["final_status"], &case["metrics"][0]["score"]), (&json!(2), &json!(0.0)));
-        let justification = case["metrics"][0]["justification"].as_str().unwrap();
-        assert!(justification.starts_with("There is no investigation-log.md to compare with.\nmet at"));
-    }
-
-    #[test]
-    fn invalid_input_is_the_error_of_each_judge() {
-        let run = Run::new(Category::Code);
-        std::fs::remove_file(run.workdir.join("context.md")).unwrap();
-        let error = run.report().unwrap_err();
-        assert!(error.contains("Cannot read the required artifact context: "), "{error}");
-        let report = run.stored();
-        assert_eq!(report["stats"].as_array().unwrap().len(), 11);
-        for case in report["stats"].as_array().unwrap() {
-            let justification = case["metrics"][0]["justification"].as_str().unwrap();
-            assert_eq!(case["final_status"], 3);
-            assert!(
-                justification.starts_with("Judge execution failed: ") && justification.contains("context.md")
-            );
-        }
-        let args =
-            WriteReportArgs { workdir: "/nonexistent".into(), category: Category::Code, answers: None };
-        assert!(write(&args).unwrap_err().starts_with("Work directory does not exist"));
-    }
-
-    #[test]
-    fn words_of_the_context_support_a_finding() {
-        let run = Run::new(Category::Plan);
-        run.write("plan.json", &json!({"tasks": [{"text": "Print \"done\"\nat the end"}]}).to_string());
-        context::write(&ContextArgs { workdir: run.workdir.clone(), category: Category::Plan }).unwrap();
-        let input = std::fs::read_to_string(run.workdir.join("judge-input.json")).unwrap();
-        run.write("judge-input.json", &input.replace("context.md", "plan-context.json"));
-        run.answer("dry-judge", &[finding("dry_score", "critical", "Print \"done\" at the end")]);
-        run.answer("kiss-judge", &[finding("kiss_score", "critical", "The writer … all settings.")]);
-        run.answer("ssot-judge", &[finding("ssot_score", "critical", "Print \"other\" at the end")]);
-        run.report().unwrap();
-        for (judge, status) in [("dry-judge", 2), ("kiss-judge", 2), ("ssot-judge", 1), ("test-judge", 1)] {
-            assert_eq!(run.case(judge)["final_status"], status, "{judge}");
-        }
-    }
-
-    #[test]
-    fn answers_may_be_in_another_directory() {
-        let run = Run::new(Category::Feature);
-        let other = run.workdir.join("elsewhere");
-        std::fs::rename(run.workdir.join(ANSWERS), &other).unwrap();
-        let args =
-            WriteReportArgs { workdir: run.workdir.clone(), category: run.category, answers: Some(other) };
-        assert!(write(&args).unwrap().ends_with("Passed: 3"));
-    }
-}
+mod tests;

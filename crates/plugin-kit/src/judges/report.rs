@@ -1,98 +1,12 @@
-//! The report of a run, and the validation of its format and completeness.
+//! Validation of the format and the completeness of a report.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use loopgate_api::judge_report::{CaseScore, EvaluationReport, FinalStatus, MetricStatistics};
 use loopgate_home::untrusted;
-use serde::{Deserialize, Serialize};
 
 use super::{Category, Judge, ValidateReportArgs, table};
-
-/// A report of judges. Scores and statuses must be JSON numbers, not strings.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct EvaluationReport {
-    /// Id of the run and an ending for the kind of the judged object.
-    pub report_id: String,
-    pub timestamp: String,
-    pub stats: Vec<CaseScore>,
-}
-
-/// Result of one judge.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct CaseScore {
-    #[serde(rename = "type", default)]
-    pub kind: CaseKind,
-    /// Name of the judge.
-    pub case_id: String,
-    pub final_status: FinalStatus,
-    pub metrics: Vec<MetricStatistics>,
-}
-
-/// Kind of an entry in a report.
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CaseKind {
-    #[default]
-    CaseScore,
-}
-
-/// Status of a case, a number in reports.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "u8", into = "u8")]
-pub enum FinalStatus {
-    /// 1: all metrics reach their thresholds.
-    Passed,
-    /// 2: a metric is below its threshold.
-    Below,
-    /// 3: the judge could not judge.
-    NotJudged,
-}
-
-impl FinalStatus {
-    /// Computes the status of a judge from its metrics. A metric without a threshold has that of the table.
-    pub fn of(judge: &Judge, metrics: &[MetricStatistics]) -> Self {
-        let is_below = |(name, own): &(&str, f64)| {
-            let metric = metrics.iter().find(|metric| metric.metric_name == *name);
-            metric.is_some_and(|metric| metric.score < metric.threshold.unwrap_or(*own))
-        };
-        if judge.metrics.iter().any(is_below) { Self::Below } else { Self::Passed }
-    }
-}
-
-impl TryFrom<u8> for FinalStatus {
-    type Error = String;
-
-    fn try_from(status: u8) -> Result<Self, String> {
-        match status {
-            1 => Ok(Self::Passed),
-            2 => Ok(Self::Below),
-            3 => Ok(Self::NotJudged),
-            _ => Err(format!("final_status must be 1, 2 or 3, not {status}")),
-        }
-    }
-}
-
-impl From<FinalStatus> for u8 {
-    fn from(status: FinalStatus) -> Self {
-        match status {
-            FinalStatus::Passed => 1,
-            FinalStatus::Below => 2,
-            FinalStatus::NotJudged => 3,
-        }
-    }
-}
-
-/// Score of one metric.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct MetricStatistics {
-    pub metric_name: String,
-    /// Lowest score at which the metric passes.
-    #[serde(default)]
-    pub threshold: Option<f64>,
-    /// Between 0 and 1.
-    pub score: f64,
-    pub justification: String,
-}
 
 /// Validates a report and returns the line to print.
 ///
@@ -162,6 +76,15 @@ fn errors(report: &EvaluationReport, category: Category) -> Vec<String> {
     errors
 }
 
+/// Computes the status of a judge from its metrics. A metric without a threshold has that of the table.
+fn status_of(judge: &Judge, metrics: &[MetricStatistics]) -> FinalStatus {
+    let metrics = judge.metrics.iter().filter_map(|(name, own)| {
+        let metric = metrics.iter().find(|metric| metric.metric_name == *name)?;
+        Some(MetricStatistics { threshold: metric.threshold.or(Some(*own)), ..metric.clone() })
+    });
+    FinalStatus::of(&metrics.collect::<Vec<_>>())
+}
+
 /// Adds the faults of a judge's result. `judge`: `None` for an additional judge, whose metrics are not known.
 fn case_errors(case: &CaseScore, judge: Option<&Judge>, errors: &mut Vec<String>) {
     let id = &case.case_id;
@@ -181,7 +104,7 @@ fn case_errors(case: &CaseScore, judge: Option<&Judge>, errors: &mut Vec<String>
     let has = |name: &str| case.metrics.iter().any(|metric| metric.metric_name == name);
     let missing = judge.metrics.iter().filter(|(name, _)| !has(name));
     errors.extend(missing.map(|(name, _)| format!("Judge {id} has no metric {name}")));
-    match FinalStatus::of(judge, &case.metrics) {
+    match status_of(judge, &case.metrics) {
         expected if expected == case.final_status => {}
         FinalStatus::Below => {
             errors.push(format!("Judge {id} has final_status 1, but a metric below its threshold"));

@@ -13,6 +13,8 @@ pub struct CheckedFinding {
     pub finding: JudgeFinding,
     /// A finding whose words occur in no artifact is displayed, but does not count.
     pub is_supported: bool,
+    /// Whether a program found it.
+    pub is_computed: bool,
 }
 
 /// Effect of a finding on the score of its metric, in hundredths.
@@ -105,7 +107,7 @@ mod tests {
     fn checked(metric: &'static str, weight: Weight, is_supported: bool) -> CheckedFinding {
         let finding =
             JudgeFinding { metric, weight, place: "a".into(), quote: "b".into(), explanation: "c".into() };
-        CheckedFinding { finding, is_supported }
+        CheckedFinding { finding, is_supported, is_computed: false }
     }
 
     fn judge(name: &str) -> &'static Judge {

@@ -10,6 +10,7 @@ use loopgate_home::untrusted;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::project::JudgedProject;
 use super::{Category, Judge, table};
 
 /// Path of the file in a work directory and in a project.
@@ -34,26 +35,42 @@ struct OverridesDocument {
 
 impl ScoreThresholds {
     /// Reads the overrides of the work directory, then those of the project. For a judge in both files, the work
-    /// directory takes precedence. Returns warnings about what was ignored; a missing file is none.
-    pub fn load(workdir: &Path, project: &Path) -> (Self, Vec<String>) {
+    /// directory takes precedence; one in the working tree of the project has no overrides, because the author of a change
+    /// can write there. Returns warnings about what was ignored; a missing file is none.
+    pub fn load(workdir: &Path, project: &JudgedProject) -> (Self, Vec<String>) {
         let (mut thresholds, mut warnings) = (Self::default(), Vec::new());
+        let of_workdir = workdir.join(STATE_DIR).join(OVERRIDES);
         // A session without a loop may use the project as its work directory.
-        let project = (workdir.canonicalize().ok() != project.canonicalize().ok()).then_some(project);
-        for root in std::iter::once(workdir).chain(project) {
-            let path = root.join(STATE_DIR).join(OVERRIDES);
-            match read(&path) {
-                Ok(overrides) => {
-                    for (key, value) in overrides {
-                        match checked(&key, &value) {
-                            Ok(value) => drop(thresholds.overrides.entry(key).or_insert(value)),
-                            Err(fault) => warnings.push(format!("{}: {fault}", path.display())),
-                        }
-                    }
-                }
-                Err(fault) => warnings.push(format!("{}: {fault}", path.display())),
+        let is_project = workdir.canonicalize().ok() == project.root().canonicalize().ok();
+        if !project.has_in_working_tree(workdir) && !is_project {
+            thresholds.add(&of_workdir.display().to_string(), read(&of_workdir), &mut warnings);
+        } else if !is_project && untrusted::is_file(&of_workdir) {
+            warnings.push(format!(
+                "{} is ignored, because it is in the working tree of the project; commit {STATE_DIR}/{OVERRIDES} instead",
+                of_workdir.display()
+            ));
+        }
+        let of_project = project.setting(OVERRIDES, &mut warnings);
+        let name = project.root().join(STATE_DIR).join(OVERRIDES);
+        thresholds.add(&name.display().to_string(), of_project, &mut warnings);
+        (thresholds, warnings)
+    }
+
+    /// Adds the overrides of a file, unless an earlier one has them.
+    fn add(&mut self, file: &str, text: Result<Option<String>, String>, warnings: &mut Vec<String>) {
+        let overrides = match text.map(|text| text.map_or(Ok(BTreeMap::new()), |text| parse(&text))) {
+            Ok(Ok(overrides)) => overrides,
+            Ok(Err(fault)) | Err(fault) => {
+                warnings.push(format!("{file}: the thresholds are ignored: {fault}"));
+                return;
+            }
+        };
+        for (key, value) in overrides {
+            match checked(&key, &value) {
+                Ok(value) => drop(self.overrides.entry(key).or_insert(value)),
+                Err(fault) => warnings.push(format!("{file}: {fault}")),
             }
         }
-        (thresholds, warnings)
     }
 
     /// Returns the threshold of a metric. An override applies to all metrics of its judge. `own`: the threshold in the
@@ -65,16 +82,17 @@ impl ScoreThresholds {
     }
 }
 
-fn read(path: &Path) -> Result<BTreeMap<String, Value>, String> {
-    let text = match untrusted::read_text(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
-        Err(error) => {
-            return Err(format!("the thresholds are ignored, because the file cannot be read: {error}"));
-        }
-    };
-    let document: OverridesDocument = serde_json::from_str(&text)
-        .map_err(|error| format!("the thresholds are ignored, because the file is malformed: {error}"))?;
+fn read(path: &Path) -> Result<Option<String>, String> {
+    match untrusted::read_text(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(format!("the file cannot be read: {error}")),
+    }
+}
+
+fn parse(text: &str) -> Result<BTreeMap<String, Value>, String> {
+    let document: OverridesDocument =
+        serde_json::from_str(text).map_err(|error| format!("the file is malformed: {error}"))?;
     Ok(document.overrides)
 }
 
@@ -94,6 +112,8 @@ fn checked(key: &str, value: &Value) -> Result<f64, String> {
 
 #[cfg(test)]
 mod tests {
+    use loopgate_testkit::git::git;
+
     use super::*;
 
     struct Directories {
@@ -116,8 +136,13 @@ mod tests {
         }
 
         fn load(&self) -> (ScoreThresholds, Vec<String>) {
-            ScoreThresholds::load(&self.workdir, &self.project)
+            load(&self.workdir, &self.project)
         }
+    }
+
+    fn load(workdir: &Path, project: &Path) -> (ScoreThresholds, Vec<String>) {
+        let project = JudgedProject::find(workdir, Some(project), Category::Code).unwrap();
+        ScoreThresholds::load(workdir, &project)
     }
 
     fn threshold(thresholds: &ScoreThresholds, category: Category, name: &str) -> f64 {
@@ -145,7 +170,7 @@ mod tests {
         assert_eq!(threshold(&thresholds, Category::Code, "kiss-judge"), 1.0);
         assert_eq!(warnings.len(), 4, "{warnings:?}");
         let directories = Directories::new(Some("{"), None);
-        assert_eq!(ScoreThresholds::load(&directories.workdir, &directories.workdir).1.len(), 1);
+        assert_eq!(load(&directories.workdir, &directories.workdir).1.len(), 1);
         assert!(warnings.iter().any(|warning| warning.contains("plan:test-judge is ignored: 1.5")));
     }
 
@@ -163,5 +188,27 @@ mod tests {
         assert!(warnings.is_empty(), "{warnings:?}");
         assert_eq!(threshold(&thresholds, Category::Code, "test-judge"), 0.6);
         assert_eq!(threshold(&thresholds, Category::Prd, "prd-auditor"), 0.4);
+    }
+    #[test]
+    fn change_does_not_choose_its_thresholds() {
+        let directories = Directories::new(
+            Some(r#"{"overrides": {"code:test-judge": 0.1}}"#),
+            Some(r#"{"overrides": {"code:test-judge": 0.5}}"#),
+        );
+        let project = &directories.project;
+        let commit = |message| {
+            git(project, &["add", "--all", "--force", ".loopgate/settings"]).unwrap();
+            let args =
+                ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "--allow-empty", "-m"];
+            git(project, &[args.as_slice(), &[message]].concat()).unwrap();
+        };
+        git(project, &["init", "--quiet"]).unwrap();
+        commit("before");
+        let file = project.join(".loopgate/settings/threshold-overrides.json");
+        std::fs::write(file, r#"{"overrides": {"code:test-judge": 0}}"#).unwrap();
+        commit("change");
+        let (thresholds, warnings) = directories.load();
+        assert_eq!(threshold(&thresholds, Category::Code, "test-judge"), 0.5);
+        assert!(warnings.len() == 1 && warnings[0].contains("is in the working tree"), "{warnings:?}");
     }
 }

@@ -8,20 +8,18 @@ use std::path::{Path, PathBuf};
 use std::process::{ExitCode, Stdio};
 use std::time::Duration;
 
-use loopgate_api::names::STATE_JSON;
-use loopgate_home::{AssistantLimit, Probe, untrusted};
+use loopgate_home::Probe;
 use loopgate_tools::process::LineBuffer;
 use tokio_util::sync::CancellationToken;
 
+use super::account_wait::AccountWait;
 use super::assistant_run::AssistantRun;
 use super::child::{End, Invocation, UNKNOWN_EXIT};
 use super::exit_code::{FAILED, INTERRUPTED};
-use super::limit_wait::{end_of, wait_for_account, wait_record};
-use super::limits::{AccountState, CONTINUE_PROMPT, LimitTracker};
+use super::limits::{AccountState, CONTINUE_PROMPT};
 use super::stream::{MAX_LINE, RunSummary};
 use super::{context, exit_code, stop};
 use crate::console::{print_error, print_line};
-use crate::plan;
 use crate::variables as var;
 
 /// Effectively no time limit: the caller enforces the limit of the loop.
@@ -58,10 +56,8 @@ struct SingleRun {
     arguments: Vec<OsString>,
     invocation: Invocation,
     prompt: File,
-    limits: LimitTracker,
-    waits_for_limits: bool,
+    account: AccountWait,
     stop: CancellationToken,
-    wait: ShownWait,
 }
 
 impl SingleRun {
@@ -76,12 +72,10 @@ impl SingleRun {
         };
         Ok(Self {
             arguments,
-            limits: LimitTracker::of_environment(&invocation.env),
+            account: AccountWait::new(&invocation.env, var::text(var::WORKDIR).map(PathBuf::from)),
             invocation,
             prompt: standard_input()?,
-            waits_for_limits: context::waits_for_limits(context::settings().as_ref()),
             stop: CancellationToken::new(),
-            wait: ShownWait { workdir: var::text(var::WORKDIR).map(PathBuf::from), begun: false },
         })
     }
 
@@ -89,21 +83,15 @@ impl SingleRun {
         stop::on_signals(self.stop.clone())?;
         let mut session: Option<String> = None;
         loop {
-            let mut probe = None;
-            if self.waits_for_limits {
-                let Self { limits, invocation, stop, wait, .. } = &mut self;
-                let announce = |limit: &AssistantLimit| wait.show(limit);
-                match wait_for_account(limits, &invocation.env, context::pause(), stop, announce).await {
-                    AccountState::Usable(taken) => probe = taken,
-                    AccountState::Stopped => return Ok(ExitCode::from(INTERRUPTED)),
-                }
-                self.wait.end();
-            }
+            let probe = match self.account.wait(&self.invocation.env, &self.stop).await {
+                AccountState::Usable(probe) => probe,
+                AccountState::Stopped => return Ok(ExitCode::from(INTERRUPTED)),
+            };
             let run = self.run_assistant(session.as_deref(), probe).await?;
-            let limit = run.rate_limit().filter(|_| self.waits_for_limits);
+            let limit = run.rate_limit().filter(|_| self.account.waits);
             // Any other end is the caller's to interpret; this command only handles rate limits.
             let Some(limit) = limit else { return Ok(exit_code(run.end)) };
-            self.limits.store(&limit);
+            self.account.limits.store(&limit);
             // A run that is refused at once may report no session; then the earlier one is still valid.
             session = run.facts.session_id.or(session);
         }
@@ -134,7 +122,7 @@ impl SingleRun {
         };
         let (mut facts, mut lines, mut lost) = (RunSummary::default(), LineBuffer::new(MAX_LINE), None);
         let mut ends_line = true;
-        let limits = &mut self.limits;
+        let limits = &mut self.account.limits;
         let output = |piece: &[u8]| {
             let mut out = io::stdout();
             // Keep reading after a write error, so that the assistant never blocks on a full pipe.
@@ -182,34 +170,5 @@ fn exit_code(end: End) -> ExitCode {
         End::Exited(code) => ExitCode::from(u8::try_from(code).unwrap_or(FAILED)),
         End::TimedOut => ExitCode::from(u8::try_from(UNKNOWN_EXIT).unwrap_or(FAILED)),
         End::Stopped => ExitCode::from(INTERRUPTED),
-    }
-}
-
-/// Announced wait, to be withdrawn after it.
-struct ShownWait {
-    workdir: Option<PathBuf>,
-    begun: bool,
-}
-
-impl ShownWait {
-    fn show(&mut self, limit: &AssistantLimit) {
-        self.begun = true;
-        print_line(wait_record(limit));
-        if let Some(workdir) = &self.workdir
-            && let Err(message) = plan::set_waiting_until(workdir, Some(&end_of(limit)))
-        {
-            print_error(message);
-        }
-    }
-
-    /// Withdraws the announcement. A loop without iterations keeps nothing else in `state.json`, so the file
-    /// is removed.
-    fn end(&mut self) {
-        if std::mem::take(&mut self.begun)
-            && let Some(workdir) = &self.workdir
-            && let Err(error) = untrusted::remove(&workdir.join(STATE_JSON))
-        {
-            print_error(format!("Warning: the wait is still shown: {error}"));
-        }
     }
 }

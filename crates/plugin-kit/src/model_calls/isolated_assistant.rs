@@ -11,15 +11,16 @@ use loopgate_api::redact;
 use loopgate_api::usd::Usd;
 use loopgate_home::{AssistantLimit, Probe};
 use loopgate_tools::process::LineBuffer;
+use serde_json::Value;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use super::pool::{CallOutcome, CallResult};
-use crate::console::print_error;
+use crate::console::{print_error, print_line};
 use crate::loop_run::child::{End, Invocation};
 use crate::loop_run::limit_wait::{end_of, wait_for_account, wait_record};
 use crate::loop_run::limits::{AccountState, LimitTracker};
-use crate::loop_run::{AssistantRun, FailureKind, RunSummary, pause};
+use crate::loop_run::{AssistantRun, FailureKind, RunSummary, pause, settings, waits_for_limits};
 use crate::plan;
 use crate::variables as var;
 
@@ -27,6 +28,8 @@ use crate::variables as var;
 const TIME_LIMIT: Duration = Duration::from_mins(10);
 /// Longest line of the output in bytes. An answer of 256 KiB fits several times, and four calls run at a time.
 const MAX_LINE: usize = 4 * 1024 * 1024;
+/// Maximum number of bytes of a call's output that are printed.
+const MAX_PRINTED: usize = 8 * 1024 * 1024;
 /// Characters shown of a failed call's standard error.
 const REASON_CHARS: usize = 300;
 /// Otherwise the assistant puts a line before the shared part that depends on the request, and the prefix differs.
@@ -61,6 +64,8 @@ pub struct IsolatedAssistant {
     /// Working directory of the calls, outside of any project, with the shared parts of the prompts.
     directory: TempDir,
     wait: Option<LimitWait>,
+    /// Whether the assistant's output is printed, for the stream of a loop.
+    pub prints_output: bool,
     stop: CancellationToken,
 }
 
@@ -68,7 +73,9 @@ pub struct IsolatedAssistant {
 #[derive(Debug, Clone, Default)]
 pub struct LimitWait {
     /// Work directory of the loop, whose state shows the wait.
-    pub workdir: Option<PathBuf>,
+    workdir: Option<PathBuf>,
+    /// Whether standard output is the stream of a loop, which shows the wait.
+    is_stream: bool,
 }
 
 /// The stored first part of prompts, which several calls share.
@@ -97,7 +104,7 @@ impl IsolatedAssistant {
         stop: CancellationToken,
     ) -> io::Result<Self> {
         env.insert(UNCHANGED_PREFIX.0.into(), UNCHANGED_PREFIX.1.into());
-        Ok(Self { program, env, directory: tempfile::tempdir()?, wait, stop })
+        Ok(Self { program, env, directory: tempfile::tempdir()?, wait, prints_output: false, stop })
     }
 
     /// Stores a first part of prompts under a name.
@@ -150,6 +157,7 @@ impl IsolatedAssistant {
             },
             model: model.to_owned(),
             wait: self.wait.clone(),
+            prints_output: self.prints_output,
             stop: self.stop.clone(),
         };
         let input = input_file(text);
@@ -170,6 +178,7 @@ struct IsolatedCall {
     invocation: Invocation,
     model: String,
     wait: Option<LimitWait>,
+    prints_output: bool,
     stop: CancellationToken,
 }
 
@@ -206,7 +215,7 @@ impl IsolatedCall {
         let mut is_announced = false;
         let announce = |limit: &AssistantLimit| {
             is_announced = true;
-            print_error(wait_record(limit)["message"].as_str().unwrap_or_default());
+            wait.announce(&wait_record(limit));
             wait.show(Some(&end_of(limit)));
         };
         let state = wait_for_account(limits, &self.invocation.env, pause(), &self.stop, announce).await;
@@ -225,12 +234,15 @@ impl IsolatedCall {
         mut probe: Option<Probe>,
     ) -> Result<(AssistantRun, bool), String> {
         let (mut facts, mut lines) = (RunSummary::default(), LineBuffer::new(MAX_LINE));
-        let mut is_oversized = false;
+        let (mut is_oversized, mut printed) = (false, Vec::new());
         let output = |piece: &[u8]| {
             lines.feed(piece, |line, _| match line {
                 Some(line) => {
                     if let Ok(record) = serde_json::from_slice(line) {
                         facts.feed(&record, "");
+                        if self.prints_output && printed.len() + line.len() < MAX_PRINTED {
+                            printed.extend([line, b"\n"].concat());
+                        }
                     }
                 }
                 None => is_oversized = true,
@@ -243,6 +255,8 @@ impl IsolatedCall {
             facts.silence_limit()
         };
         let process = self.invocation.run_with_input(input.into(), &self.stop, output).await;
+        // At once: readers attribute the costs of a stream to one session after the other.
+        let _ = io::stdout().write_all(&printed);
         let process = process.map_err(|error| error.to_string())?;
         Ok((AssistantRun::new(process, facts), is_oversized))
     }
@@ -251,7 +265,20 @@ impl IsolatedCall {
 impl LimitWait {
     /// Returns the waits of a process that a loop may have started.
     pub fn of_environment() -> Self {
-        Self { workdir: var::text(var::WORKDIR).map(PathBuf::from) }
+        Self { workdir: var::text(var::WORKDIR).map(PathBuf::from), is_stream: false }
+    }
+
+    /// Returns the waits of a loop whose stream is standard output; `None` if loops do not wait for limits.
+    pub fn in_stream_of(workdir: PathBuf) -> Option<Self> {
+        waits_for_limits(settings().as_ref()).then_some(Self { workdir: Some(workdir), is_stream: true })
+    }
+
+    fn announce(&self, record: &Value) {
+        if self.is_stream {
+            print_line(record);
+        } else {
+            print_error(record["message"].as_str().unwrap_or_default());
+        }
     }
 
     fn show(&self, until: Option<&str>) {

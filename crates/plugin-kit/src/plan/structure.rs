@@ -36,7 +36,7 @@ pub(super) const LISTS: [(&str, &LazyLock<Regex>); 6] = [
     ("gaps", &GAP_ID),
 ];
 
-fn regex(pattern: &str) -> Regex {
+pub(crate) fn regex(pattern: &str) -> Regex {
     #[expect(clippy::expect_used, reason = "the patterns are constants, and a test uses them all")]
     Regex::new(pattern).expect("constant pattern")
 }

@@ -30,7 +30,11 @@ async fn session_runs_the_judges_without_a_permission_prompt() {
     home.link("loopgate", &example()).unwrap();
     let project = home.path().join("project");
     std::fs::create_dir_all(project.join("run-7")).unwrap();
-    std::fs::write(project.join("run-7/prd.md"), "# Export\nUsers export their orders as a file.\n").unwrap();
+    std::fs::write(
+        project.join("run-7/prd.md"),
+        "# Export\nUsers export their orders as a file.\n\n## Scope\nFiles.\n",
+    )
+    .unwrap();
     let plugin = crate::support::plugin("judges");
     let mut command = home.command("claude");
     command.current_dir(&project).args(["--plugin-dir", &plugin.display().to_string()]);

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use loopgate_api::command::{CommandOutput, Inputs, LoopCommand, UploadForm};
+use loopgate_api::judge_report::EvaluationReport;
 use loopgate_api::names::IMPORTED_PLAN;
 use loopgate_api::plan::{self, PlanArtifact};
 use loopgate_api::redact;
@@ -10,7 +11,6 @@ use loopgate_api::time::now_iso;
 use loopgate_home::untrusted;
 use serde_json::{Map, Value, json};
 
-use super::judges;
 use super::outcome::{LoopOutcome, worktree};
 use crate::jobs::{FinalizationSource, Job};
 
@@ -66,13 +66,7 @@ fn read(paths: &OutputPaths, command: LoopCommand) -> Map<String, Value> {
                 Some(json!(PlanArtifact { content, raw: None }))
             }),
             UploadForm::Object => object(&path).map(redact::json),
-            UploadForm::Judges => object(&path).map(|report| {
-                let run = paths.work_dir.file_name().unwrap_or_default().to_string_lossy();
-                // Judge reports are written by a model. Ids, timestamps and statuses are recomputed so that
-                // they cannot contradict the scores.
-                let report = report.as_object().cloned().unwrap_or_default();
-                redact::json(judges::normalize(report, &run, output.file).into())
-            }),
+            UploadForm::Judges => judges_report(&path).map(redact::json),
             UploadForm::Text => text(&path).map(Value::String),
             UploadForm::Document => text(&path).map(|content| json!({"content": content})),
         };
@@ -89,6 +83,16 @@ fn read_plan(path: &Path) -> Option<Value> {
 
 fn object(path: &Path) -> Option<Value> {
     plan::parse(&text(path)?).ok().filter(Value::is_object)
+}
+
+/// Returns a report of the judges. One whose statuses contradict its scores was not written by `loopgate judges`.
+fn judges_report(path: &Path) -> Option<Value> {
+    let report: EvaluationReport = serde_json::from_str(&text(path)?).ok()?;
+    if report.has_computed_statuses() {
+        return Some(json!(report));
+    }
+    tracing::warn!(path = %path.display(), "skipped a report of judges whose statuses contradict its scores");
+    None
 }
 
 fn text(path: &Path) -> Option<String> {
@@ -153,10 +157,16 @@ mod tests {
         }
         let paths = OutputPaths { work_dir: work_dir.clone(), root: root.clone() };
         std::fs::write(root.join("prd.md"), "# What").unwrap();
-        for name in
-            ["features", "verdict", "judges", "prd-judges", "feature-judges", "plan-judges", "code-judges"]
-        {
+        for name in ["features", "verdict"] {
             std::fs::write(work_dir.join(format!("{name}.json")), format!(r#"{{"of":"{name}"}}"#)).unwrap();
+        }
+        let report = |status: u8| {
+            let metric = json!({"metric_name": "m", "score": 0.5, "threshold": 0.8, "justification": "x"});
+            let case = json!({"case_id": "a", "final_status": status, "metrics": [metric]});
+            json!({"report_id": "r", "timestamp": "t", "stats": [case]}).to_string()
+        };
+        for name in ["judges", "prd-judges", "feature-judges", "plan-judges", "code-judges"] {
+            std::fs::write(work_dir.join(format!("{name}.json")), report(2)).unwrap();
         }
         for (command, keys) in [
             (LoopCommand::GeneratePrd, vec!["prd"]),
@@ -173,6 +183,11 @@ mod tests {
         }
         assert_eq!(read(&paths, LoopCommand::GeneratePrd)["prd"], json!({"content": "# What"}));
         assert!(paths.is_output_missing(LoopCommand::RequestChanges));
+        // A model has written that the judge passed, or another document.
+        for text in [report(1), r#"{"stats": "good"}"#.to_owned()] {
+            std::fs::write(work_dir.join("plan-judges.json"), text).unwrap();
+            assert!(read(&paths, LoopCommand::EvaluatePlan).is_empty());
+        }
         // Only JSON objects are accepted: a model may write an array into the expected file.
         std::fs::write(work_dir.join("features.json"), "[1]").unwrap();
         assert!(read(&paths, LoopCommand::Decompose).is_empty());

@@ -12,6 +12,7 @@ use loopgate_api::execution_result::ResultEntry;
 use loopgate_api::link::Severity;
 use loopgate_api::names::STATE_DIR;
 use loopgate_api::redact;
+use loopgate_api::usd::SPENDING_LIMIT_EXIT;
 use loopgate_home::disk::{self, DISK_FULL_EXIT};
 use secrecy::SecretString;
 use serde_json::{Map, Value, json};
@@ -203,13 +204,18 @@ pub(super) async fn classify(job: &Job, outcome: &LoopOutcome<'_>) -> LoopFailur
     }
     // Checked from the most to the least specific source: the structured stream, then exit codes, then
     // patterns in the printed text. Any of these failures also exits with a generic code.
-    if outcome.summary.used_up_budget {
+    let exit_code = outcome.exit.exit_code().or(job.run.exit_code);
+    let used_up_budget = match job.command.spec().runner {
+        // A judge can use up its share of a limit that is not reached.
+        Runner::Judges => exit_code == Some(SPENDING_LIMIT_EXIT.into()),
+        _ => outcome.summary.used_up_budget,
+    };
+    if used_up_budget {
         return LoopFailure::new(code::SPENDING_LIMIT, SPENDING_LIMIT);
     }
     let tails = read_tails(job).await;
     let printed = [tails.log, tails.stderr].map(Option::unwrap_or_default).join("\n");
     let summary = outcome.summary;
-    let exit_code = outcome.exit.exit_code().or(job.run.exit_code);
     if let Some(text) = &summary.context_failure {
         return LoopFailure::context_limit(text);
     }

@@ -18,7 +18,6 @@ mod failure;
 pub(crate) mod failure_marker;
 mod git_delivery;
 mod held_back;
-mod judges;
 mod large_files;
 mod outcome;
 mod peers;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use loopgate_api::command::{CommandSpec, LoopCommand, Runner};
+use loopgate_api::command::{CommandSpec, Inputs, LoopCommand, Runner};
 use loopgate_api::ids::LoopId;
 use loopgate_api::launch::Committer;
 use loopgate_api::mcp::McpRecord;
@@ -38,9 +38,11 @@ pub(crate) struct ProcessRequest<'a> {
     /// Directory of the command's plugin, if it was found.
     pub plugin: Option<&'a Path>,
     pub staged: &'a StagedInputs,
+    /// The user's clone, whose history judges read.
+    pub judged: Option<&'a Path>,
     pub committer: Option<&'a Committer>,
     pub failure_secret: &'a SecretString,
-    /// Script to run, or prompt for the assistant. `None` for the loop driver.
+    /// Script to run, or prompt for the assistant. `None` for the loop driver and the judges.
     pub script: Option<&'a Path>,
     /// The review to run, for a command that reviews.
     pub review: Option<&'a ReviewLaunch>,
@@ -134,6 +136,14 @@ pub(crate) async fn build(
             environment,
             restart: None,
         },
+        Runner::Judges => ProcessCommand {
+            program: shims.exe.clone(),
+            args: judges_args(launch),
+            stdin_file: None,
+            jsonl: stream(),
+            environment,
+            restart: None,
+        },
         Runner::EachRepository => ProcessCommand {
             program: "bash".into(),
             args: launch.script.into_iter().map(OsString::from).collect(),
@@ -176,14 +186,29 @@ fn assistant_args(launch: &ProcessRequest<'_>) -> Vec<OsString> {
     if let Some(session) = launch.session.filter(|id| is_session_id(id)) {
         args.extend(["--resume".into(), session.into()]);
     }
-    if let Some(limit) = launch.max_spend.filter(|limit| !limit.is_zero()) {
-        args.extend(["--max-budget-usd".into(), limit.to_string().into()]);
-    }
+    args.extend(spending_limit(launch));
     args.extend(add_dirs(launch.workspace));
     if let Some(plugin) = launch.plugin {
         args.extend(["--plugin-dir".into(), plugin.into()]);
     }
     args
+}
+
+fn judges_args(launch: &ProcessRequest<'_>) -> Vec<OsString> {
+    let mut args: Vec<OsString> = ["judges", "run", "--in-loop"].map(OsString::from).to_vec();
+    if let Inputs::JudgeSubject(subject) = launch.command.spec().inputs {
+        args.extend(["--category", subject.name()].map(OsString::from));
+    }
+    args.extend(["--workdir".into(), launch.workspace.work_dir.clone().into()]);
+    args.extend(launch.judged.into_iter().flat_map(|clone| ["--project".into(), clone.into()]));
+    args.extend(spending_limit(launch));
+    args
+}
+
+/// Returns the option with the spending limit of the loop, if it has one.
+fn spending_limit(launch: &ProcessRequest<'_>) -> impl Iterator<Item = OsString> + use<> {
+    let limit = launch.max_spend.filter(|limit| !limit.is_zero());
+    limit.into_iter().flat_map(|limit| ["--max-budget-usd".into(), limit.to_string().into()])
 }
 
 fn add_dirs(workspace: &Workspace) -> impl Iterator<Item = OsString> {

@@ -35,9 +35,9 @@ impl Launcher {
             return Ok(None);
         }
         let (name, text) = match command.spec().runner {
-            Runner::Driver(_) => return Ok(None),
+            Runner::Driver(_) | Runner::Judges => return Ok(None),
             Runner::Prompt => {
-                let text = prompt(request, repository, workspace, staged, plugin.is_some())?;
+                let text = prompt(request, repository, workspace, staged)?;
                 (format!("{}-prompt.txt", command.lower().replace('_', "-")), text)
             }
             Runner::EachRepository => {
@@ -71,7 +71,6 @@ fn prompt(
     repository: Option<&LoopRepository>,
     workspace: &Workspace,
     staged: &StagedInputs,
-    has_plugin: bool,
 ) -> Result<String, Refusal> {
     let peers = workspace.mounted();
     let prompt = Prompt {
@@ -81,7 +80,6 @@ fn prompt(
         repository: repository.map(|repository| repository.path.as_path()),
         inputs: &staged.inputs,
         request: request.prompt.as_deref(),
-        has_plugin,
         peers: &peers,
     };
     prompt.text().map_err(|error| {

@@ -57,7 +57,9 @@ impl Launcher {
             None => None,
         };
         let mcp = self.expected_mcp(request).await;
-        let guard = self.environment.guard(&checkouts(workspace, &staged)).await;
+        let judged = repository.filter(|_| request.command.spec().runner == Runner::Judges);
+        let judged = judged.map(|repository| repository.path.as_path());
+        let guard = self.environment.guard(&checkouts(workspace, &staged, judged)).await;
         let script = self.script(request, repository, workspace, &staged, plugin.as_deref(), &mcp).await?;
 
         let review = match is_review {
@@ -79,6 +81,7 @@ impl Launcher {
             self_learning: request.self_learning,
             plugin: plugin.as_deref(),
             staged: &staged,
+            judged,
             committer: request.committer.as_ref(),
             failure_secret: &secret,
             script: script.as_deref(),
@@ -251,15 +254,11 @@ impl Launcher {
 
     /// Returns the directory of a command's plugin: bundled with Loopgate, or installed by the user.
     async fn plugin(&self, command: LoopCommand) -> Result<Option<PathBuf>, Refusal> {
-        let (name, required) = match command.spec().plugin {
-            Plugin::None => return Ok(None),
-            Plugin::Required(name) => (name, true),
-            Plugin::Optional(name) => (name, false),
-        };
+        let Plugin::Required(name) = command.spec().plugin else { return Ok(None) };
         let bundled = self.plugin_dirs.clone();
         let plugin =
             tokio::task::spawn_blocking(move || plugins::find(&bundled, name)).await.unwrap_or_default();
-        if plugin.is_none() && required {
+        if plugin.is_none() {
             // The driver has replaced this script, but the text is part of the interface.
             let missing = if name == "code" { "run-loop.sh".to_owned() } else { format!("plugin {name}") };
             let error = LoopRequestError::new(500, format!("{missing} not found in plugin cache"));
@@ -289,9 +288,13 @@ fn max_spend(setting: Option<Usd>, request: Option<Usd>) -> Option<Usd> {
     setting.filter(|limit| !limit.is_zero()).into_iter().chain(request).min()
 }
 
-/// Returns all checkouts that a loop works in.
-fn checkouts<'a>(workspace: &'a Workspace, staged: &'a StagedInputs) -> Vec<&'a Path> {
+/// Returns all checkouts that a loop works in, or whose history its judges read.
+fn checkouts<'a>(
+    workspace: &'a Workspace,
+    staged: &'a StagedInputs,
+    judged: Option<&'a Path>,
+) -> Vec<&'a Path> {
     let peers = workspace.peers.iter().map(|place| place.prepared.dir.as_path());
     let visited = staged.targets.iter().filter_map(BootstrapTarget::visited);
-    std::iter::once(workspace.dir.as_path()).chain(peers).chain(visited).collect()
+    std::iter::once(workspace.dir.as_path()).chain(peers).chain(visited).chain(judged).collect()
 }

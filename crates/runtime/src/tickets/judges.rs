@@ -6,6 +6,9 @@ use loopgate_api::ticket::JudgesReport;
 
 use super::files::TicketFiles;
 
+/// Report of `loopgate judges run` about a plan.
+const PLAN_JUDGES_JSON: &str = "plan-judges.json";
+
 /// Error of reading the judges' report, with its cause.
 #[derive(Debug)]
 pub enum JudgesError {
@@ -16,13 +19,17 @@ pub enum JudgesError {
 }
 
 impl TicketFiles {
-    /// Returns the judges' report about this ticket.
+    /// Returns the judges' report about this ticket: that of `loopgate judges run`, else that of its loop.
     ///
     /// # Errors
     /// Fails with [`JudgesError`] when the report cannot be read or parsed.
     pub fn judges_report(&self) -> Result<JudgesReport, JudgesError> {
         let worktree_dir = self.worktree().to_string_lossy().into_owned();
-        let text = self.text(JUDGES_JSON).map_err(|error| JudgesError::Unreadable(error.to_string()))?;
+        let read = |name| self.text(name).map_err(|error| JudgesError::Unreadable(error.to_string()));
+        let text = match read(PLAN_JUDGES_JSON)? {
+            Some(text) => Some(text),
+            None => read(JUDGES_JSON)?,
+        };
         let Some(text) = text else {
             let message = "Awaiting LLM judges feedback";
             return Ok(JudgesReport::Pending { exists: false, is_mock: false, message, worktree_dir });

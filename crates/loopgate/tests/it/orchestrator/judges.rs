@@ -33,7 +33,10 @@ async fn report_is_returned_unchanged() -> Result<()> {
     ensure!(broken.body["exists"] == true && broken.body["isMock"] == false, "{broken:?}");
     std::fs::remove_file(shop.work_dir.join("judges.json"))?;
     std::os::unix::fs::symlink("/etc/passwd", shop.work_dir.join("judges.json"))?;
-    shop.get("judges/SHOP-7").await?.is(200, &pending)
+    shop.get("judges/SHOP-7").await?.is(200, &pending)?;
+    // What `loopgate judges run` has written in the work directory.
+    shop.write("plan-judges.json", r#"{"stats":[]}"#)?;
+    shop.get("judges/SHOP-7").await?.is(200, &response(json!({"stats": []})))
 }
 
 #[tokio::test]

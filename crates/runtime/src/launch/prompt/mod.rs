@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use loopgate_api::command::{CommandOutput, Inputs, JudgeSubject, LoopCommand, WorkLocation};
+use loopgate_api::command::{CommandOutput, LoopCommand, UploadForm, WorkLocation};
 use minijinja::{Environment, Value, context};
 
 use crate::workspace::MountedPeer;
@@ -26,8 +26,6 @@ pub(crate) struct Prompt<'a> {
     pub inputs: &'a [PathBuf],
     /// The user's request, inserted verbatim.
     pub request: Option<&'a str>,
-    /// Whether the command's plugin is loaded.
-    pub has_plugin: bool,
     /// Peer repositories to list.
     pub peers: &'a [MountedPeer],
 }
@@ -51,18 +49,14 @@ impl Prompt<'_> {
 
     fn framed(&self) -> Result<String, minijinja::Error> {
         let spec = self.command.spec();
-        let judged = if let Inputs::JudgeSubject(subject) = spec.inputs { Some(kind(subject)) } else { None };
-        let outputs: Vec<Value> = spec.outputs.iter().map(|output| self.expected_file(output)).collect();
+        let outputs = spec.outputs.iter().filter(|output| !is_report_of_judges(output));
+        let outputs: Vec<Value> = outputs.map(|output| self.expected_file(output)).collect();
         let inputs: Vec<String> = self.inputs.iter().map(|path| text(path)).collect();
         let environment = Environment::new();
-        let task = environment.render_str(
-            task(self.command),
-            context! { judged, work_dir => text(self.work_dir), has_plugin => self.has_plugin },
-        )?;
         environment.render_str(
             FRAME,
             context! {
-                task,
+                task => task(self.command),
                 command => self.command.as_str(),
                 directory => text(self.directory),
                 work_dir => text(self.work_dir),
@@ -87,14 +81,9 @@ fn text(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// Returns the artifact type by which the judges plugin selects its judges.
-const fn kind(subject: JudgeSubject) -> &'static str {
-    match subject {
-        JudgeSubject::Prd => "prd",
-        JudgeSubject::Feature => "feature",
-        JudgeSubject::Plan => "plan",
-        JudgeSubject::Code => "code",
-    }
+/// Returns whether the judges write an output. An assistant that wrote it would choose the scores.
+const fn is_report_of_judges(output: &CommandOutput) -> bool {
+    matches!(output.upload, Some((_, UploadForm::Judges)))
 }
 
 /// Returns the template with the task of a command.
@@ -103,8 +92,7 @@ const fn task(command: LoopCommand) -> &'static str {
         LoopCommand::RequestChanges => include_str!("request_changes.md"),
         LoopCommand::GeneratePrd => include_str!("generate_prd.md"),
         LoopCommand::RequestPrdChanges => include_str!("request_prd_changes.md"),
-        LoopCommand::Decompose => include_str!("decompose.md"),
-        _ => include_str!("evaluate.md"),
+        _ => include_str!("decompose.md"),
     }
 }
 
@@ -117,8 +105,7 @@ const fn shape(file: &str) -> &'static str {
             "markdown, one question per line that only the user can answer; no file when there are none"
         }
         b"prd.md" => include_str!("shape_prd.md"),
-        b"features.json" => include_str!("shape_features.md"),
-        _ => include_str!("shape_judges.md"),
+        _ => include_str!("shape_features.md"),
     }
 }
 
@@ -136,7 +123,6 @@ mod tests {
             repository: Some(Path::new("/code/api")),
             inputs: &[],
             request: Some("Make it shorter"),
-            has_plugin: false,
             peers: &[],
         }
     }
@@ -170,15 +156,10 @@ mod tests {
     }
 
     #[test]
-    fn judges_skill_is_used_when_the_plugin_is_loaded() {
-        let mut prompt = prompt(LoopCommand::EvaluatePlan);
-        assert!(!prompt.text().unwrap().contains("run-judges"));
-        prompt.has_plugin = true;
-        let text = prompt.text().unwrap();
-        assert!(
-            text.contains("judges:run-judges") && text.contains("--artifact-type plan --workdir /w/run"),
-            "{text}"
-        );
+    fn no_prompt_asks_for_a_report_of_judges() {
+        for command in LoopCommand::ALL.iter().filter(|command| command.spec().runner == Runner::Prompt) {
+            assert!(!prompt(*command).text().unwrap().contains("judges.json"), "{command}");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import { anchorOf, rangesOf } from "./text-anchor";
+import { anchorOf, quotedRange, rangesOf } from "./text-anchor";
 
 const TEXT = `<h1>Title</h1><h2>Tasks</h2><p>Parse the <code>--version</code> flag
   before the command.</p><ul><li>Add a test</li><li>Add a page</li></ul>
@@ -81,5 +81,27 @@ describe("anchors of passages", () => {
     const root = page(TEXT);
     expect(anchorOf(root, select(root, "h3"))?.headings).toEqual(["Tasks", "Later"]);
     expect(anchorOf(root, select(root, "h2", 1))?.headings).toEqual(["Rollback"]);
+  });
+});
+
+describe("quoted words", () => {
+  const found = (quote: string) => quotedRange(page(TEXT), quote)?.toString().replace(/\s+/g, " ");
+
+  test("marks of Markdown and white space may differ", () => {
+    expect(found("Parse  the\n`--version` flag")).toBe("Parse the --version flag");
+    expect(found("- Add a page")).toBe("Add a page");
+    expect(found("**Tasks**")).toBe("Tasks");
+  });
+
+  test("an ellipsis stands for any words", () => {
+    expect(found("Parse the … before the command")).toBe(
+      "Parse the --version flag before the command",
+    );
+    expect(found("Rollback...Add a test")).toBe("RollbackAdd a test");
+  });
+
+  test("words in another order, or of another document, have no range", () => {
+    for (const quote of ["before the … Parse the", "Parse the --verbose flag", "…", ""])
+      expect(quotedRange(page(TEXT), quote)).toBeUndefined();
   });
 });

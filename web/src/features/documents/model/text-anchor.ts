@@ -106,6 +106,41 @@ export function rangesOf(root: Element, anchors: PassageAnchor[]): (Range | unde
   });
 }
 
+/**
+ * Returns the range of quoted words in `root`. The words may be in Markdown, which is rendered without its marks; `…` or
+ * `...` stands for any words between the parts around it.
+ */
+export function quotedRange(root: Element, quote: string): Range | undefined {
+  const index = indexOf(root);
+  const characters = wordCharacters(index.text);
+  const text = characters.map((position) => index.text.charAt(position)).join("");
+  const parts = quote
+    .split(/…|\.\.\./)
+    .map((part) =>
+      wordCharacters(part)
+        .map((position) => part.charAt(position))
+        .join(""),
+    )
+    .filter((part) => part !== "");
+  let [first, end] = [-1, 0];
+  for (const part of parts) {
+    const start = text.indexOf(part, end);
+    if (start < 0) return undefined;
+    if (first < 0) first = start;
+    end = start + part.length;
+  }
+  const [from, to] = [characters[first], characters[end - 1]];
+  return from === undefined || to === undefined ? undefined : rangeAt(index, from, to);
+}
+
+/** Returns the positions of letters and digits, which marks and white space of Markdown do not change. */
+function wordCharacters(text: string): number[] {
+  const positions: number[] = [];
+  for (let at = 0; at < text.length; at += 1)
+    if (/[\p{L}\p{N}\p{Cs}]/u.test(text.charAt(at))) positions.push(at);
+  return positions;
+}
+
 function occurrences(text: string, quote: string): number[] {
   const found: number[] = [];
   for (let at = text.indexOf(quote); at >= 0; at = text.indexOf(quote, at + 1)) found.push(at);

@@ -35,6 +35,12 @@ export function useReview(planId: string) {
       changeComments((comments) => [...comments, { id, text: "", ...(anchor && { anchor }) }]);
       return id;
     },
+    /** Adds comments with their texts. */
+    addComments: (added: Omit<PlanComment, "id">[]) =>
+      changeComments((comments) => [
+        ...comments,
+        ...added.map((comment) => ({ ...comment, id: uuidV7() })),
+      ]),
     changeComment: (id: string, text: string) =>
       changeComments((comments) =>
         comments.map((comment) => (comment.id === id ? { ...comment, text } : comment)),

@@ -24,7 +24,6 @@ import { documentVersionQuery, useRefreshAfterLoops } from "../queries";
 import { CommentList } from "./comment-list";
 import { DecisionBar } from "./decision-bar";
 import { DocumentSkeleton } from "./document-skeleton";
-import { JudgesView } from "./judges-view";
 import { PlanText } from "./plan-text";
 import { QuestionFields } from "./question-fields";
 import { CompareSelect, VersionSelect } from "./version-select";
@@ -32,6 +31,7 @@ import { CompareSelect, VersionSelect } from "./version-select";
 const PlanEditor = lazyView(() => import("./plan-editor"), "PlanEditor");
 // Only a version that a request for changes created has answers.
 const CommentAnswers = lazyView(() => import("./comment-answers"), "CommentAnswers");
+const JudgesView = lazyView(() => import("./judges-view"), "JudgesView");
 const Comparison = lazyView(() => import("./comparison"), "Comparison");
 
 interface PlanStageProps {
@@ -158,7 +158,15 @@ function LoadedStage({ plan, orgSlug, aside }: PlanStageProps) {
               <CommentAnswers comments={sent} content={shown.content} version={shown.version} />
             </Suspense>
           )}
-          <JudgesView plan={plan} version={shown.version} />
+          <Suspense fallback={null}>
+            <JudgesView
+              key={shown.version}
+              plan={plan}
+              version={shown.version}
+              article={article}
+              review={isCurrent ? review : undefined}
+            />
+          </Suspense>
           {aside}
           <Outline article={article} text={shown.content} />
         </div>

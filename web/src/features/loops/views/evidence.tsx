@@ -5,11 +5,11 @@ import type { ReactNode } from "react";
 import { useScope } from "@/api/scope";
 import type { ChangeRequestDetail, LoopDetail } from "@/api/types";
 import { exact, money } from "@/model/format";
-import { scoresOf } from "@/model/judges";
+import { judgeResults } from "@/model/judges";
 import { isActive } from "@/model/status";
 import { Loaded } from "@/ui/loaded";
 import { EmptyState, Panel } from "@/ui/panel";
-import { ScoreList } from "@/ui/score-list";
+import { JudgeList } from "@/ui/judge-list";
 
 import { adviceFor } from "../model/error-advice";
 import { costByPhase, evidenceSentence, testsOf } from "../model/evidence";
@@ -100,7 +100,7 @@ function OpenTasks({ loop }: { loop: LoopDetail }) {
   );
 }
 
-/** Scores of the last evaluation of the code, else of the report of the execution. */
+/** Results of the last evaluation of the code, else of the report of the execution. */
 function CodeJudges({ loop, request }: { loop: LoopDetail; request: ChangeRequestDetail }) {
   const evaluated = request.loops.find(
     ({ command, status }) => command === "EVALUATE_CODE" && status === "COMPLETED",
@@ -111,11 +111,11 @@ function CodeJudges({ loop, request }: { loop: LoopDetail; request: ChangeReques
     enabled: evaluated !== undefined,
   });
   const judged = evaluation ?? loop;
-  const scores = scoresOf(judged.uploadedArtifacts?.codeJudges, undefined);
-  if (scores.length === 0) return null;
+  const results = judgeResults(judged.uploadedArtifacts?.codeJudges, undefined);
+  if (results.length === 0) return null;
   return (
     <Part title="Judges of the code">
-      <ScoreList scores={scores} />
+      <JudgeList results={results} />
     </Part>
   );
 }
