@@ -26,6 +26,9 @@ use serde::Deserialize;
 use crate::console::print_result;
 use crate::variables as var;
 
+pub(crate) use assistant_call::JudgeAssistant;
+pub(crate) use pool::CallOutcome;
+pub(crate) use quotation::ArtifactTexts;
 pub use table::{JUDGES, Judge, JudgeModel, ScoringFamily};
 
 /// Tools for the reports of judges.

@@ -13,8 +13,8 @@ use loopgate_tools::process::LineBuffer;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-use super::Judge;
 use super::pool::{CallOutcome, CallResult};
+use super::{Judge, JudgeModel};
 use crate::loop_run::child::{End, Invocation};
 use crate::loop_run::{AssistantRun, FailureKind, RunSummary};
 
@@ -74,14 +74,24 @@ impl JudgeAssistant {
         request: &str,
         share: Option<Usd>,
     ) -> impl Future<Output = CallResult> + Send + 'static + use<> {
+        self.ask_model(judge.model, request, share)
+    }
+
+    /// Asks a model. `share`: amount that the call may cost.
+    pub fn ask_model(
+        &self,
+        model: JudgeModel,
+        request: &str,
+        share: Option<Usd>,
+    ) -> impl Future<Output = CallResult> + Send + 'static + use<> {
         let invocation = Invocation {
             program: self.program.clone(),
-            args: arguments(judge, &self.directory.path().join(SHARED_PART), share),
+            args: arguments(model, &self.directory.path().join(SHARED_PART), share),
             cwd: self.directory.path().to_owned(),
             env: self.env.clone(),
             limit: TIME_LIMIT,
         };
-        let (model, stop, input) = (judge.model.name(), self.stop.clone(), input_file(request));
+        let (model, stop, input) = (model.name(), self.stop.clone(), input_file(request));
         async move {
             let failed =
                 |error: String| CallResult { outcome: CallOutcome::Fatal(error), cost: Usd::default() };
@@ -112,9 +122,9 @@ impl JudgeAssistant {
 
 /// Builds the arguments. The shared part is the system prompt, because the assistant sets the end of a cached prefix there;
 /// within one message, it sets it only after the request, which differs between judges.
-fn arguments(judge: &Judge, shared_part: &Path, share: Option<Usd>) -> Vec<OsString> {
+fn arguments(model: JudgeModel, shared_part: &Path, share: Option<Usd>) -> Vec<OsString> {
     let mut args: Vec<OsString> = ISOLATION.map(OsString::from).to_vec();
-    args.extend(["--verbose", "--model", judge.model.name(), "--system-prompt-file"].map(OsString::from));
+    args.extend(["--verbose", "--model", model.name(), "--system-prompt-file"].map(OsString::from));
     args.push(PathBuf::from(shared_part).into());
     args.extend(share.into_iter().flat_map(|usd| ["--max-budget-usd".into(), usd.to_string().into()]));
     args.push("-p".into());
