@@ -75,10 +75,6 @@ fn schema_names_are_unique() {
 #[test]
 fn document_describes_every_route() {
     let document = serde_json::to_value(crate::openapi()).unwrap();
-    std::fs::write(
-        "/work/tmp/learning/gateway.json",
-        serde_json::to_string_pretty(&crate::openapi()).unwrap() + "\n",
-    )
     for route in all_routes() {
         let operation =
             &document["paths"][route.path.replace("{*", "{")][route.method.as_str().to_lowercase()];
