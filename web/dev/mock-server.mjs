@@ -11,6 +11,7 @@ import { changes, versionsOf } from "./changes.mjs";
 import { deployments } from "./deploy.mjs";
 import { listed, readEvents, store } from "./events.mjs";
 import { fixtures } from "./fixtures.mjs";
+import { learnings } from "./learnings.mjs";
 import { pulls } from "./pulls.mjs";
 import { reviewer, stream as streamEvents } from "./reviewer.mjs";
 import { reviewStore } from "./reviews.mjs";
@@ -34,6 +35,7 @@ const changed = changes(Number(process.env.CHANGED_FILES ?? 0));
 const reviews = reviewStore({ me: state.me, statusOf: (id) => byId(id)?.record.status ?? null });
 const review = reviewer();
 const deployment = deployments(process.env.DEPLOYMENT);
+const learned = learnings();
 const flags = { "mermaid-enhancements": false };
 const streams = new Map();
 
@@ -982,6 +984,8 @@ const gateway = http.createServer(async (request, response) => {
       expiresAt: new Date(Date.now() + 600_000).toISOString(),
     },
     "/api/gateway/repos": { repos: state.repos, settings: {} },
+    "/api/gateway/learnings": learned.list(),
+    ...(pathname === "/api/gateway/learnings/decision" && { [pathname]: learned.decide(input) }),
     "/api/gateway/health-check": {
       checks: state.checks,
       allRequiredPassed: true,

@@ -163,7 +163,7 @@ const RULES: &[(OperationRule, OperationId)] = {
         (Is("openapi.json"), HealthCheck),
         (Is("repos"), ReposConfig),
         (Under("deploy"), Deploy),
-        (Is("learnings"), Learnings),
+        (Under("learnings"), Learnings),
         (Is("orchestrator/record-learning-use"), Learnings),
         (Below("orchestrator/learnings-status"), Learnings),
         (Under("orchestrator/pending-learnings"), Learnings),

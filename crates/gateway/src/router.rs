@@ -141,6 +141,7 @@ fn rows() -> Vec<RouteEntry> {
         (POST,   "/api/gateway/deploy/redetect",                                    Gateway,  Some(Deploy),                    deploy::detection::redetect_endpoint),
         (POST,   "/api/gateway/deploy/extract-info",                                Gateway,  Some(Deploy),                    deploy::lookup::extract_endpoint),
         (GET,    "/api/gateway/learnings",                                          Gateway,  Some(Learnings),                 learnings::list_endpoint),
+        (POST,   "/api/gateway/learnings/decision",                                 Gateway,  Some(Learnings),                 learnings::decide_endpoint),
         (POST,   "/api/gateway/orchestrator/extract-learnings",                     Gateway,  Some(Learnings),                 orchestrator::learnings::extraction::start_endpoint),
         (GET,    "/api/gateway/orchestrator/process-learnings",                     Gateway,  Some(Learnings),                 orchestrator::learnings::processing::status_endpoint),
         (POST,   "/api/gateway/orchestrator/process-learnings",                     Gateway,  Some(Learnings),                 orchestrator::learnings::processing::start_endpoint),

@@ -10,7 +10,7 @@ use std::time::Duration;
 use loopgate_tools::process::Command;
 use serde::{Deserialize, Serialize};
 
-use crate::assistant::request;
+use crate::assistant::{object, request};
 use crate::pattern::{MAX_SUMMARY_CHARS, MIN_SUMMARY_CHARS, PatternCategory, one_line};
 use crate::pending::PendingLearning;
 
@@ -79,12 +79,37 @@ pub async fn classify(
 ) -> Result<Vec<Classification>, String> {
     let assistant = assistant.args(ARGUMENTS);
     let mut classifications = Vec::new();
-    for batch in learnings.chunks(MAX_LEARNINGS) {
-        let text = serde_json::to_string_pretty(batch).map_err(|error| error.to_string())?;
-        let prompt = format!("{PROMPT}{SCHEMA}\n\nThe learnings:\n\n{text}");
-        classifications.extend(request(&assistant, prompt, TIMEOUT, |answer| check(answer, batch)).await?);
+    for batch in ClassificationBatch::of(learnings) {
+        let read = |answer| check(answer, batch.0);
+        classifications.extend(request(&assistant, batch.prompt(), TIMEOUT, read).await?);
     }
     Ok(classifications)
+}
+
+/// Learnings that are classified by one request.
+#[derive(Debug, Clone, Copy)]
+pub struct ClassificationBatch<'a>(&'a [UnclassifiedLearning]);
+
+impl<'a> ClassificationBatch<'a> {
+    /// Divides learnings into batches.
+    pub fn of(learnings: &'a [UnclassifiedLearning]) -> impl Iterator<Item = Self> {
+        learnings.chunks(MAX_LEARNINGS).map(Self)
+    }
+
+    /// Returns the prompt, with the learnings as JSON, which no text in them can end.
+    #[must_use]
+    pub fn prompt(&self) -> String {
+        let text = serde_json::to_string_pretty(self.0).unwrap_or_default();
+        format!("{PROMPT}{SCHEMA}\n\nThe learnings:\n\n{text}")
+    }
+
+    /// Parses an answer.
+    ///
+    /// # Errors
+    /// Returns why it does not fit.
+    pub fn read(&self, answer: &str) -> Result<Vec<Classification>, String> {
+        object(answer).and_then(|answer| check(answer, self.0))
+    }
 }
 
 fn check(
@@ -145,7 +170,8 @@ pub(crate) fn apply(
         }
         classification.category.as_str().clone_into(&mut candidate.category);
         if classification.scope == PatternScope::Everywhere {
-            "*".clone_into(&mut candidate.repo);
+            // Proposed only: the pattern stays with its repository until a person agrees.
+            candidate.is_general = true;
         }
         Some(candidate)
     };
@@ -207,6 +233,7 @@ mod tests {
             applies_to: Vec::new(),
             context: Vec::new(),
             repo: "shop".to_owned(),
+            is_general: false,
             source: crate::pending::LearningSource::default(),
             account: by_agent.then(LearningContext::default),
         };
@@ -228,14 +255,15 @@ mod tests {
         let classifications = parse(&entries, &unclassified_with_ids(&[1, 2, 3])).unwrap();
         let applied = apply(candidates, &classifications);
         let of = |candidate: &PendingLearning| {
-            (candidate.summary.clone(), candidate.category.clone(), candidate.repo.clone())
+            (candidate.summary.clone(), candidate.category.clone(), candidate.is_general)
         };
         let expected = [
-            ("From a chat", "insight", "shop"),
-            ("Keep as it is", "mistake", "*"),
-            ("Run the migrations before the tests", "mistake", "shop"),
+            ("From a chat", "insight", false),
+            ("Keep as it is", "mistake", true),
+            ("Run the migrations before the tests", "mistake", false),
         ];
-        let expected = expected.map(|(a, b, c)| (a.to_owned(), b.to_owned(), c.to_owned()));
+        let expected = expected.map(|(a, b, is_general)| (a.to_owned(), b.to_owned(), is_general));
         assert_eq!(applied.iter().map(of).collect::<Vec<_>>(), expected);
+        assert!(applied.iter().all(|candidate| candidate.repo == "shop"));
     }
 }

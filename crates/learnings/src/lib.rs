@@ -1,8 +1,12 @@
 #![doc = include_str!("../README.md")]
 
 mod assistant;
+mod citations;
 mod classification;
+mod corrections;
 mod extraction;
+mod goals;
+mod hostile;
 mod jobs;
 mod outcomes;
 mod pattern;
@@ -10,6 +14,8 @@ mod pending;
 mod processing;
 mod programs;
 mod records;
+mod repository;
+mod retention;
 mod service;
 mod similarity;
 mod status;
@@ -17,14 +23,28 @@ mod store;
 mod toon;
 mod worktree;
 
-pub use classification::{Classification, UnclassifiedLearning, classify};
+pub use citations::{Acknowledgement, ChangedLines, Citation, PatternCitation, without_acknowledgement};
+pub use classification::{Classification, ClassificationBatch, UnclassifiedLearning, classify};
+pub use corrections::{
+    CorrectionAnswer, Excerpt, ExcerptKind, MAX_CORRECTIONS, create_directories, question, system_prompt,
+};
 pub use extraction::{Extractions, TicketChat};
-pub use outcomes::{LearningUse, record_uses};
+pub use goals::{Goal, GoalOutcome, evaluate};
+pub use outcomes::{
+    AcknowledgementEntry, FailureEntry, LearningOutcome, LearningUse, OutcomeLog, OutcomeStatus, UseEffect,
+    append_acknowledgement, append_failure, append_outcomes, record_uses,
+};
 pub use pattern::{Confidence, Pattern};
 pub use pending::{LearningSource, pending_count};
-pub use processing::{Batch, BatchStart, Processing, ProcessingStart, process};
+pub use processing::{Batch, BatchStart, PendingBatch, Processing, ProcessingStart, process};
 pub use programs::{BoxFuture, LearningPrograms, PluginDirs};
+pub use records::PatternAgreement;
+pub use repository::repository_key;
+pub use retention::{Retention, prune};
 pub use service::{Learnings, LearningsConfig};
 pub use status::{BatchStatus, ExtractionStatus, ProcessingStatus, State};
-pub use store::{ListedPattern, MergeReport, PatternStore};
+pub use store::{
+    AgreementError, ListedPattern, MergeReport, MergeResult, Note, NoteQuery, Notes, PatternHistory,
+    PatternStore, Relevance, ReplacementError, ToolSubject,
+};
 pub use worktree::LearningCheckout;

@@ -9,6 +9,9 @@ pub(crate) const MIN_SUMMARY_CHARS: usize = 20;
 /// Maximum length of a summary in characters, their `maxLength`; longer ones are truncated.
 pub(crate) const MAX_SUMMARY_CHARS: usize = 240;
 
+/// Stands for all repositories or all agents.
+pub(crate) const ALL: &str = "*";
+
 /// Confidence in a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Confidence {
@@ -86,7 +89,7 @@ pub struct Pattern {
     pub applies_to: Vec<String>,
     /// Keywords for situations to which it applies.
     pub context: Vec<String>,
-    /// Name of the repository; `*` for all.
+    /// Owner and name of the repository; `*` for all, which requires an agreement.
     pub repo: String,
 }
 
@@ -96,10 +99,16 @@ impl Pattern {
         self.id.strip_prefix("P-").and_then(|digits| digits.parse().ok()).unwrap_or(0)
     }
 
-    /// Returns whether the pattern applies to a repository.
-    #[must_use]
-    pub fn is_for_repo(&self, repo: &str) -> bool {
-        self.repo.is_empty() || self.repo == "*" || self.repo == repo
+    /// Returns whether the pattern is about all repositories.
+    pub(crate) fn is_general(&self) -> bool {
+        self.repo.is_empty() || self.repo == ALL
+    }
+
+    /// Returns whether the pattern is intended for an agent, by its short or its full name.
+    pub(crate) fn is_for_agent(&self, agent: &str) -> bool {
+        let short = agent.rsplit(':').next().unwrap_or(agent);
+        let is_named = |name: &String| name == ALL || name.is_empty() || name == agent || name == short;
+        self.applies_to.is_empty() || self.applies_to.iter().any(is_named)
     }
 }
 

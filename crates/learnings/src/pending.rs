@@ -20,6 +20,12 @@ const MAX_FILE_BYTES: u64 = 256 * 1024;
 const MAX_FILES: usize = 1000;
 /// Maximum length of each text of an account, in characters.
 const MAX_ACCOUNT_CHARS: usize = 1000;
+/// Maximum length of quoted evidence in characters.
+const MAX_EVIDENCE_CHARS: usize = 300;
+/// Scope of a learning that may hold in other repositories too.
+pub(crate) const EVERYWHERE: &str = "everywhere";
+/// Repository of a learning whose repository is not known; no repository has this name.
+const UNKNOWN_REPOSITORY: &str = "unknown";
 /// Suffix for malformed files: they are not processed again, but the user can inspect them.
 const MALFORMED: &str = ".malformed";
 
@@ -42,12 +48,15 @@ pub struct LearningSource {
     /// Hash of the checked-out commit.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub commit: String,
-    /// Name of the repository.
+    /// Owner and name of the repository.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub repo: String,
     /// Chat from which it was extracted.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub chat: String,
+    /// Words of the loop's records that show what was corrected.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub evidence: String,
 }
 
 /// A validated pending learning.
@@ -58,6 +67,8 @@ pub(crate) struct PendingLearning {
     pub(crate) applies_to: Vec<String>,
     pub(crate) context: Vec<String>,
     pub(crate) repo: String,
+    /// Whether the assistant considers it true for other repositories too.
+    pub(crate) is_general: bool,
     pub(crate) source: LearningSource,
     /// The agent's description, for a learning that has no category yet.
     pub(crate) account: Option<LearningContext>,
@@ -82,6 +93,7 @@ struct Document {
     pattern_to_remember: Value,
     applies_to: Value,
     category: Value,
+    scope: Value,
     tags: Value,
     context: Context,
     source: Value,
@@ -151,7 +163,8 @@ impl Pending {
 
     /// Returns all learnings with their file names, and renames malformed files.
     ///
-    /// Learnings that do not name a repository or commit get those of `checkout`.
+    /// Their repository is that of `checkout`, whatever they say: a text in one repository must not teach another. Those
+    /// that do not name a commit get that of `checkout`.
     pub(crate) fn take(&self, checkout: &LearningSource) -> Vec<(String, PendingLearning)> {
         let mut candidates = Vec::new();
         for name in self.names().into_iter().take(MAX_FILES) {
@@ -178,10 +191,10 @@ impl Pending {
         }
     }
 
-    /// Adds a pending file.
-    pub(crate) fn write(&self, document: &Value) -> io::Result<()> {
+    /// Adds a pending file, whose name begins with its origin.
+    pub(crate) fn write(&self, origin: &str, document: &Value) -> io::Result<()> {
         // UUIDs of version 7 sort by time, so the files are processed in the order of their creation.
-        let path = self.directory().join(format!("chat-{}.json", Uuid::now_v7()));
+        let path = self.directory().join(format!("{origin}-{}.json", Uuid::now_v7()));
         untrusted::write_private(&path, &serde_json::to_vec_pretty(document)?)
     }
 }
@@ -235,16 +248,18 @@ fn candidate(
         ticket: one_line(&stated.ticket, 200),
         file,
         commit: or_else(one_line(&stated.commit, 64), &checkout.commit),
-        repo: or_else(one_line(&stated.repo, 200), &checkout.repo),
+        repo: checkout.repo.clone(),
         chat: one_line(&stated.chat, 200),
+        evidence: one_line(&stated.evidence, MAX_EVIDENCE_CHARS),
     };
-    let repo = or_else(source.repo.clone(), "*");
+    let repo = or_else(source.repo.clone(), UNKNOWN_REPOSITORY);
     Some(PendingLearning {
         category: category.unwrap_or(PatternCategory::Insight).as_str().to_owned(),
         summary,
         applies_to: applies_to.unwrap_or_else(|| vec!["*".to_owned()]),
         context: texts(&document.tags),
         repo,
+        is_general: document.scope == EVERYWHERE,
         source,
         account,
     })

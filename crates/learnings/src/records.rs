@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::pattern::{Confidence, Pattern};
+use crate::pattern::{ALL, Confidence, Pattern};
 use crate::pending::LearningSource;
 
 /// Days without a use after which the score is halved.
@@ -20,6 +20,8 @@ const MEDIUM: f64 = 0.40;
 const SECONDS_PER_DAY: f64 = 86_400.0;
 /// Maximum number of sources per pattern; older ones are dropped.
 const MAX_SOURCES: usize = 20;
+/// Maximum number of keys of uses per pattern; older ones are dropped.
+const MAX_USE_KEYS: usize = 100;
 
 /// All records by pattern id.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -48,7 +50,33 @@ pub(crate) struct Record {
     pub(crate) edited: bool,
     /// The user removed the row, so it is not learned again.
     pub(crate) removed: bool,
+    /// The assistant considers the pattern true for other repositories too.
+    pub(crate) proposed: bool,
+    /// Agreement of a person that the pattern applies to all repositories.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) agreement: Option<PatternAgreement>,
+    /// Number of agents that received the pattern.
+    pub(crate) shown: u64,
+    /// Keys of the latest uses, by which a use is counted at most once.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) use_keys: Vec<String>,
 }
+
+/// Agreement of a person that a pattern applies to all repositories.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PatternAgreement {
+    /// The person, or [`IN_THE_FILE`].
+    pub by: String,
+    /// Time of the agreement.
+    pub at: Timestamp,
+    /// Text to which the person agreed.
+    pub summary: String,
+    /// Repository of the pattern before.
+    pub repo: String,
+}
+
+/// `by` of an agreement that a person gave by writing `*` into the patterns file.
+pub(crate) const IN_THE_FILE: &str = "edit of the patterns file";
 
 impl Default for Record {
     fn default() -> Self {
@@ -63,6 +91,10 @@ impl Default for Record {
             written: String::new(),
             edited: false,
             removed: false,
+            proposed: false,
+            agreement: None,
+            shown: 0,
+            use_keys: Vec::new(),
         }
     }
 }
@@ -88,6 +120,34 @@ impl Record {
 
     pub(crate) fn has_source(&self, source: &LearningSource) -> bool {
         !source.key.is_empty() && self.sources.iter().any(|existing| existing.key == source.key)
+    }
+
+    /// Records the key of a use. Returns `false` if the use is recorded already.
+    pub(crate) fn is_new_use(&mut self, key: &str) -> bool {
+        if key.is_empty() {
+            return true;
+        }
+        if self.use_keys.iter().any(|known| known == key) {
+            return false;
+        }
+        self.use_keys.push(key.to_owned());
+        let excess = self.use_keys.len().saturating_sub(MAX_USE_KEYS);
+        self.use_keys.drain(..excess);
+        true
+    }
+
+    /// Returns whether the person who edits the patterns file has made the pattern one for all repositories.
+    pub(crate) fn is_generalized_in_file(&self, pattern: &Pattern) -> bool {
+        // The repository is the last line of the fingerprint.
+        let was_general = self.written.rsplit('\n').next().is_some_and(|repo| repo == ALL || repo.is_empty());
+        let is_own = self.edited && self.sources.is_empty();
+        pattern.is_general() && (is_own || (!was_general && fingerprint(pattern) != self.written))
+    }
+
+    /// Returns whether a person has agreed that the pattern, with its present text, applies to all repositories.
+    pub(crate) fn is_agreed(&self, pattern: &Pattern) -> bool {
+        let agreed = self.agreement.as_ref().is_some_and(|agreement| agreement.summary == pattern.summary);
+        agreed || self.is_generalized_in_file(pattern)
     }
 
     /// Returns the share of successful uses.

@@ -4,18 +4,28 @@
 //! rows keep their text and confidence, and removed rows are not learned again. A learning that contradicts a
 //! pattern is added, and both are marked for review.
 
+mod agreement;
+mod merging;
+mod notes;
+mod replacement;
+
 use std::io;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use loopgate_home::{JsonFile, files};
 
-use crate::outcomes::LearningUse;
+use crate::outcomes::{LearningUse, UseEffect};
 use crate::pattern::{Confidence, MAX_SUMMARY_CHARS, Pattern, one_line};
-use crate::pending::PendingLearning;
-use crate::records::{LearningRecords, Record, fingerprint};
-use crate::similarity::{Relation, relation, use_of};
+use crate::pending::{LearningSource, PendingLearning};
+use crate::records::{LearningRecords, PatternAgreement, Record, fingerprint};
+use crate::similarity::use_of;
 use crate::toon::PatternFile;
+use merging::{cap, merge_one};
+
+pub use agreement::AgreementError;
+pub use notes::{Note, NoteQuery, Notes, Relevance, ToolSubject};
+pub use replacement::{MergeResult, ReplacementError};
 
 const PATTERNS: &str = "org-patterns.toon";
 const BACKUP: &str = "org-patterns.toon.bak";
@@ -44,13 +54,54 @@ pub struct MergeReport {
     pub rejected: usize,
 }
 
-/// A pattern with its source text, for lists.
+/// A pattern with its source text and its history, for lists.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ListedPattern {
     /// The row; for a file in another format, its summary is the block's first line.
     pub pattern: Pattern,
     /// Source text of the row or block.
     pub raw: String,
+    /// Origin and effect; empty for a row that the user wrote.
+    pub history: PatternHistory,
+}
+
+/// Where a pattern came from, who agreed to it, and what it did.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PatternHistory {
+    /// Origins, oldest first; at most 20.
+    pub sources: Vec<LearningSource>,
+    /// Whether the assistant considers the pattern true for other repositories too.
+    pub proposed: bool,
+    /// Agreement of a person that it applies to all repositories.
+    pub agreement: Option<PatternAgreement>,
+    /// Whether the pattern applies nowhere until a person agrees.
+    pub needs_agreement: bool,
+    /// Number of agents that received it.
+    pub shown: u64,
+    /// Number of uses.
+    pub uses: u64,
+    /// Number of uses that proved correct.
+    pub verified: u64,
+    /// Time of the last use.
+    pub last_used_at: Option<Timestamp>,
+    /// Ids of contradicting patterns.
+    pub conflicts_with: Vec<String>,
+}
+
+impl PatternHistory {
+    fn of(record: &Record, pattern: &Pattern) -> Self {
+        Self {
+            sources: record.sources.clone(),
+            proposed: record.proposed,
+            agreement: record.agreement.clone().filter(|_| record.is_agreed(pattern)),
+            needs_agreement: pattern.is_general() && !record.is_agreed(pattern),
+            shown: record.shown,
+            uses: record.uses,
+            verified: record.verified,
+            last_used_at: record.last_used_at,
+            conflicts_with: record.conflicts_with.clone(),
+        }
+    }
 }
 
 /// The files with patterns and records. All methods perform blocking I/O.
@@ -105,10 +156,14 @@ impl PatternStore {
         if !file.is_toon() {
             return Ok(blocks(&text));
         }
+        // The file is the list; without readable records, it is shown without its history.
+        let records = self.records().read().ok().flatten().unwrap_or_default();
         let listed = |row: &crate::toon::Row| {
             let mut pattern = row.pattern.clone();
-            pattern.summary = pattern.summary.chars().take(MAX_SUMMARY_CHARS).collect();
-            ListedPattern { pattern, raw: row.text() }
+            let record = records.patterns.get(&pattern.id);
+            let history = record.map(|record| PatternHistory::of(record, &pattern)).unwrap_or_default();
+            pattern.summary = shown_summary(&pattern);
+            ListedPattern { pattern, raw: row.text(), history }
         };
         Ok(file.rows().map(listed).collect())
     }
@@ -126,7 +181,7 @@ impl PatternStore {
             match &text {
                 // Deleting the file resets all learnings, including the records of removed rows.
                 None => records.patterns.clear(),
-                Some(text) => detect_edits(&PatternFile::parse(text), records),
+                Some(text) => detect_edits(&PatternFile::parse(text), records, now),
             }
             let mut file = PatternFile::parse(text.as_deref().unwrap_or_default());
             let result = change(&mut file, records);
@@ -176,71 +231,43 @@ impl PatternStore {
             let mut matched = 0;
             for learning_use in uses {
                 let matches = file.patterns_mut().filter_map(|pattern| {
-                    let share = use_of(&learning_use.summary, &pattern.summary)?;
+                    let share = match &learning_use.id {
+                        Some(id) => (*id == pattern.id).then_some(1.0)?,
+                        None => use_of(&learning_use.summary, &pattern.summary)?,
+                    };
                     Some((share, pattern))
                 });
                 let Some((_, pattern)) = matches.max_by(|one, other| one.0.total_cmp(&other.0)) else {
                     continue;
                 };
-                pattern.seen_count += 1;
                 let new = || Record::user_written(pattern, now);
                 let record = records.patterns.entry(pattern.id.clone()).or_insert_with(new);
-                record.uses += 1;
-                record.verified += u64::from(learning_use.verified);
-                record.last_used_at = Some(now);
+                if !record.is_new_use(&learning_use.key) {
+                    continue;
+                }
                 matched += 1;
+                if learning_use.effect == UseEffect::Shown {
+                    record.shown += 1;
+                    continue;
+                }
+                pattern.seen_count += 1;
+                record.uses += 1;
+                record.verified += u64::from(learning_use.effect == UseEffect::Verified);
+                record.last_used_at = Some(now);
             }
             matched
         })
     }
-
-    /// Returns the text for a loop's prompt: the most relevant patterns for a repository, within a token
-    /// budget.
-    ///
-    /// Returns `None` without patterns, and when the file cannot be read: learnings are best-effort and must
-    /// not fail a loop.
-    #[must_use]
-    pub fn brief(&self, repo: &str, tokens: usize, now: Timestamp) -> Option<String> {
-        let text = Self::read(&self.path()).ok().flatten()?;
-        let records = self.records().read().ok().flatten().unwrap_or_default();
-        let file = PatternFile::parse(&text);
-        let score = |pattern: &Pattern| match records.patterns.get(&pattern.id) {
-            Some(record) if !record.edited => record.score(now),
-            _ => match pattern.confidence {
-                // The user's confidence overrides the score: the middle of each level's range.
-                Confidence::High => 0.85,
-                Confidence::Medium => 0.55,
-                Confidence::Low => 0.25,
-            },
-        };
-        let is_relevant = |pattern: &&Pattern| pattern.is_for_repo(repo) && pattern.flags != "[PRUNE]";
-        let mut patterns: Vec<(f64, &Pattern)> =
-            file.patterns().filter(is_relevant).map(|pattern| (score(pattern), pattern)).collect();
-        patterns.sort_by(|one, other| other.0.total_cmp(&one.0));
-        let mut brief = String::from(BRIEF);
-        let heading_len = brief.len();
-        for (_, pattern) in patterns {
-            let flags = Some(pattern.flags.as_str()).filter(|flags| !flags.is_empty());
-            let flags = flags.map(|flags| format!(" {flags}")).unwrap_or_default();
-            let summary = one_line(&pattern.summary, MAX_SUMMARY_CHARS);
-            let line = format!("- {} [{}]{flags} {summary}\n", pattern.id, pattern.confidence.as_str());
-            // A long row is skipped, so that shorter rows after it can use the budget.
-            if (brief.chars().count() + line.chars().count()).div_ceil(CHARS_PER_TOKEN) <= tokens {
-                brief.push_str(&line);
-            }
-        }
-        (brief.len() > heading_len).then_some(brief)
-    }
 }
 
-const BRIEF: &str = "# Learnings from earlier loops\n\n\
-    Notes, not orders: use those that fit, check them against the code, and let the task decide.\n\n";
-
 /// Detects rows that the user edited or removed since the last write.
-fn detect_edits(file: &PatternFile, records: &mut LearningRecords) {
+fn detect_edits(file: &PatternFile, records: &mut LearningRecords, now: Timestamp) {
     for (id, record) in &mut records.patterns {
         match file.patterns().find(|pattern| pattern.id == *id) {
             Some(pattern) => {
+                if record.agreement.is_none() && record.is_generalized_in_file(pattern) {
+                    record.agreement = Some(agreement::in_file(record, pattern, now));
+                }
                 record.edited |= fingerprint(pattern) != record.written;
                 record.removed = false;
             }
@@ -249,90 +276,9 @@ fn detect_edits(file: &PatternFile, records: &mut LearningRecords) {
     }
 }
 
-fn merge_one(
-    file: &mut PatternFile,
-    records: &mut LearningRecords,
-    candidate: &PendingLearning,
-    now: Timestamp,
-    report: &mut MergeReport,
-) {
-    if records.patterns.values().any(|record| record.has_source(&candidate.source)) {
-        return;
-    }
-    let mut removed = records.patterns.values().filter(|record| record.removed);
-    if removed.any(|record| relation(&record.summary, &candidate.summary) == Relation::Same) {
-        report.skipped += 1;
-        return;
-    }
-    // Patterns of two different repositories may contradict each other without a conflict.
-    let overlaps = |repo: &str| repo == "*" || candidate.repo == "*" || repo == candidate.repo;
-    let mut conflicts = Vec::new();
-    for pattern in file.patterns_mut().filter(|pattern| overlaps(&pattern.repo)) {
-        match relation(&pattern.summary, &candidate.summary) {
-            Relation::Same => {
-                pattern.seen_count += 1;
-                let new = || Record::user_written(pattern, now);
-                let record = records.patterns.entry(pattern.id.clone()).or_insert_with(new);
-                record.add_source(candidate.source.clone());
-                // Learning it again resets the idle time.
-                record.learned_at = record.learned_at.max(now);
-                report.merged += 1;
-                return;
-            }
-            Relation::Conflict => conflicts.push(pattern.clone()),
-            Relation::Different => {}
-        }
-    }
-    // Ids of removed rows are not reused: users and logs may refer to them.
-    let in_file = file.patterns().map(Pattern::number).max().unwrap_or(0);
-    let in_records = records.patterns.keys().filter_map(|id| id.strip_prefix("P-")?.parse().ok()).max();
-    let number = in_file.max(in_records.unwrap_or(0)) + 1;
-    let pattern = Pattern {
-        id: format!("P-{number:03}"),
-        category: candidate.category.clone(),
-        summary: candidate.summary.clone(),
-        confidence: Confidence::Medium,
-        seen_count: 1,
-        success_rate: None,
-        flags: "[UNTESTED]".to_owned(),
-        applies_to: candidate.applies_to.clone(),
-        context: candidate.context.clone(),
-        repo: candidate.repo.clone(),
-    };
-    let mut record = Record::new(&pattern, now);
-    record.add_source(candidate.source.clone());
-    for other in &conflicts {
-        let new = || Record::user_written(other, now);
-        let other_record = records.patterns.entry(other.id.clone()).or_insert_with(new);
-        other_record.conflicts_with.push(pattern.id.clone());
-        record.conflicts_with.push(other.id.clone());
-    }
-    report.conflicts += usize::from(!conflicts.is_empty());
-    report.added += 1;
-    records.patterns.insert(pattern.id.clone(), record);
-    file.push(pattern);
-}
-
-/// Drops the least valuable rows until the limit is met. Rows written or edited by the user are preserved.
-fn cap(file: &mut PatternFile, records: &mut LearningRecords) {
-    let excess = file.rows().count().saturating_sub(MAX_PATTERNS);
-    let is_removable =
-        |pattern: &&Pattern| records.patterns.get(&pattern.id).is_some_and(|record| !record.edited);
-    let worth = |pattern: &Pattern| {
-        let tier = DROP_ORDER.iter().position(|flag| *flag == pattern.flags);
-        (tier.unwrap_or(DROP_ORDER.len()), pattern.seen_count, pattern.number())
-    };
-    let mut removable: Vec<(_, String)> =
-        file.patterns().filter(is_removable).map(|pattern| (worth(pattern), pattern.id.clone())).collect();
-    removable.sort_unstable();
-    for (_, id) in removable.into_iter().take(excess) {
-        file.remove(&id);
-        records.patterns.remove(&id);
-    }
-    for record in records.patterns.values_mut().filter(|record| !record.removed) {
-        let exists = |id: &String| file.patterns().any(|pattern| pattern.id == *id);
-        record.conflicts_with.retain(exists);
-    }
+/// Returns the summary as lists show it.
+fn shown_summary(pattern: &Pattern) -> String {
+    pattern.summary.chars().take(MAX_SUMMARY_CHARS).collect()
 }
 
 /// Splits a file in another format into blocks separated by blank lines, one entry each.
@@ -355,7 +301,7 @@ fn blocks(text: &str) -> Vec<ListedPattern> {
             context: Vec::new(),
             repo: "*".to_owned(),
         };
-        ListedPattern { pattern, raw: block.to_owned() }
+        ListedPattern { pattern, raw: block.to_owned(), history: PatternHistory::default() }
     };
     blocks.enumerate().map(listed).collect()
 }

@@ -205,7 +205,7 @@ mod tests {
         P-002,mistake,\"Say \"\"why\"\" in \\\"the\\\" note\",medium,3,,[UNTESTED],*,docs\n\
         a note of the user\n";
 
-    // DL-26
+    // DL-26, PR-32
     #[test]
     fn rows_with_quotes_and_commas_are_parsed() {
         let file = PatternFile::parse(FILE);
@@ -233,6 +233,7 @@ mod tests {
     }
 
     proptest! {
+        // PR-32
         #[test]
         fn formatted_row_is_parsed_back(summary in texts(), context in prop::collection::vec("[a-z,\"]{1,8}", 0..3),
             seen in 0u64..1000, rate in prop::option::of(0u8..=100)) {

@@ -11,6 +11,7 @@ mod foreign_agents;
 mod git_call;
 mod hook_record;
 mod input;
+mod learnings;
 mod messages;
 mod page;
 mod permission;
@@ -32,6 +33,7 @@ use crate::console::{print_line, print_result};
 use crate::messages::PendingMessages;
 use crate::variables as var;
 use input::HookInput;
+pub(crate) use input::is_name;
 use messages::Delivery;
 
 pub(crate) use permission::refusal_of_command;
@@ -62,6 +64,10 @@ pub enum HookCommand {
     Stop,
     /// Send a looping subagent back to work until it keeps its promise
     SubagentStop,
+    /// Pass learnings to a session without a loop
+    LearningsSessionStart,
+    /// Pass learnings to a subagent of a session without a loop
+    LearningsSubagentStart,
 }
 
 impl HookCommand {
@@ -102,8 +108,12 @@ impl HookCommand {
         match self {
             Self::PromptExpansion => page::prepare(input),
             Self::SubagentStart => subagent::start(input),
-            Self::PreToolUse => permission::decide(input, delivery::is_by_runtime()),
+            Self::PreToolUse => {
+                learnings::with_tool_notes(permission::decide(input, delivery::is_by_runtime()), input)
+            }
             Self::SubagentStop => subagent::stop(input),
+            Self::LearningsSessionStart => learnings::for_session(input, "SessionStart"),
+            Self::LearningsSubagentStart => learnings::for_session(input, "SubagentStart"),
             Self::SessionEnd => {
                 session::end(input);
                 None

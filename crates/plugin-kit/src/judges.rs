@@ -33,6 +33,7 @@ use crate::console::print_result;
 use crate::variables as var;
 
 pub(crate) use compression::tokens;
+pub(crate) use quotation::ArtifactTexts;
 pub use table::{JUDGES, Judge, JudgeModel, ScoringFamily};
 
 /// Tools for the reports of judges.

@@ -12,6 +12,7 @@ pub mod debate;
 pub mod formatter;
 pub mod hook;
 pub mod judges;
+pub mod learning_session;
 pub mod loop_cancel;
 pub mod loop_run;
 mod messages;

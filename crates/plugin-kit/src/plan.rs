@@ -12,6 +12,7 @@ mod blocked;
 mod brief;
 mod build;
 mod common_text;
+mod corrections;
 mod delivery_request;
 mod document;
 pub(crate) mod evaluation;
@@ -47,6 +48,7 @@ use crate::quoting::quote;
 pub(crate) use agreement::{changed_tasks, completed_in_loop, is_recorded, record_completed};
 pub use amend::AmendCommand;
 pub(crate) use amend::prepare as prepare_amendment;
+pub(crate) use corrections::of_answers as corrections_of_answers;
 pub(crate) use document::PlanLock;
 pub use review_answer::AnswerArgs;
 pub use state::SetStateArgs;
@@ -312,12 +314,17 @@ pub(crate) fn settle(workdir: &Path, statements: &[AgentStatement]) -> Result<Ve
     agreement::reopen_unchecked(workdir, Some(statements))
 }
 
-/// Returns whether a path is a record that only Loopgate writes, because it decides about the completion of tasks.
+/// Files with the learnings of a user. An agent that could write them could teach other repositories.
+const PATTERN_FILES: [&str; 2] = ["org-patterns.toon", "pattern-records.json"];
+
+/// Returns whether a path is a record that only Loopgate and the user write, because it decides about the completion of
+/// tasks, or is learned in all loops.
 pub(crate) fn is_record(path: &Path) -> bool {
     let name = path.file_name().and_then(std::ffi::OsStr::to_str);
     answers::is_record(path)
         || name.is_some_and(|name| {
             [agreement::AGREEMENT, task_changes::RECORD, proof::EVIDENCE, WORK_RECORD].contains(&name)
+                || PATTERN_FILES.contains(&name)
         })
 }
 

@@ -645,12 +645,8 @@ impl BlockingGit {
         self.runtime.block_on(self.at(dir).head_tree())
     }
 
-    pub fn commit_of(&self, dir: &Path, name: &str) -> Option<String> {
-        self.runtime.block_on(self.at(dir).commit_of(name))
-    }
-
-    pub fn merge_base(&self, dir: &Path, one: &str, other: &str) -> Option<String> {
-        self.runtime.block_on(self.at(dir).merge_base(one, other))
+    pub fn known_commit(&self, dir: &Path, name: &str) -> Option<String> {
+        self.runtime.block_on(self.at(dir).known_commit(name))
     }
 
     pub fn file_at(&self, dir: &Path, commit: &str, path: &str) -> Option<String> {

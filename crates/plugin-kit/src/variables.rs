@@ -17,6 +17,9 @@ pub const PROMPT_FILE: &str = "LOOPGATE_PROMPT_FILE";
 pub const START_SHA: &str = "LOOPGATE_START_SHA";
 /// `true` when learnings are captured.
 pub const SELF_LEARNING: &str = "LOOPGATE_SELF_LEARNING";
+/// Owner and name of the repository whose learnings the loop uses and records; only set by the driver, and only if the loop
+/// learns.
+pub const LEARNINGS_REPO: &str = "LOOPGATE_LEARNINGS_REPO";
 /// Id of the driver's run.
 pub const RUN_ID: &str = "LOOPGATE_RUN_ID";
 /// Number of the iteration, starting at 1.

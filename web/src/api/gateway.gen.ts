@@ -355,6 +355,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/gateway/learnings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the learned patterns */
+        get: operations["list_learnings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/learnings/decision": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Decide about a learned pattern */
+        post: operations["decide_learning"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/gateway/orchestrator/kill": {
         parameters: {
             query?: never;
@@ -1631,6 +1665,131 @@ export interface components {
             /** Format: int32 */
             pid?: number | null;
             success: boolean;
+        };
+        /** @description A pattern learned from loops or chats. */
+        LearnedPattern: {
+            /** @description Agents to which the pattern applies; `*` is all */
+            applies_to: string[];
+            /** @description `pattern`, `mistake`, `convention` or `insight` */
+            category: string;
+            /** @description `high`, `medium` or `low` */
+            confidence: string;
+            context: string[];
+            flags: string[];
+            history: components["schemas"]["LearningHistory"];
+            id: string;
+            /** @description Unparsed line of the pattern in its file */
+            raw: string;
+            /** @description Name of the repository to which the pattern applies; `*` is all */
+            repo: string;
+            /**
+             * Format: int64
+             * @description Number of times that the pattern was learned or used
+             */
+            seen_count: number;
+            /**
+             * Format: double
+             * @description Share of successful uses, 0 to 1; 0 when the pattern was never used
+             */
+            success_rate: number;
+            /** @description At most 240 characters */
+            summary: string;
+        };
+        /**
+         * @description All stored patterns.
+         * @example {
+         *       "patterns": [
+         *         {
+         *           "id": "P-001",
+         *           "category": "pattern",
+         *           "summary": "Check the lock, then write",
+         *           "confidence": "high",
+         *           "seen_count": 5,
+         *           "success_rate": 0.85,
+         *           "flags": [],
+         *           "applies_to": [
+         *             "*"
+         *           ],
+         *           "context": [
+         *             "io"
+         *           ],
+         *           "repo": "*",
+         *           "raw": "P-001,pattern,\"Check the lock, then write\",high,5,0.85,,*,io,*",
+         *           "history": {
+         *             "sources": [],
+         *             "proposed": false,
+         *             "needsAgreement": false,
+         *             "shown": 0,
+         *             "uses": 0,
+         *             "verified": 0,
+         *             "conflictsWith": []
+         *           }
+         *         }
+         *       ]
+         *     }
+         */
+        LearnedPatterns: {
+            patterns: components["schemas"]["LearnedPattern"][];
+        };
+        /**
+         * @description What a person decides about a pattern.
+         * @enum {string}
+         */
+        LearningAction: "agree" | "withdraw" | "delete";
+        /** @description Agreement of a person that a pattern applies to all repositories. */
+        LearningAgreement: {
+            /** Format: date-time */
+            at: string;
+            /** @description The person, as the client named them */
+            by: string;
+            /** @description Repository of the pattern before */
+            repo: string;
+        };
+        /** @description Decision of a person about a pattern. */
+        LearningDecisionRequest: {
+            action: components["schemas"]["LearningAction"];
+            by?: string;
+            id: string;
+            summary: string;
+        };
+        /** @description Where a pattern came from, who agreed to it, and what it did. */
+        LearningHistory: {
+            agreement?: null | components["schemas"]["LearningAgreement"];
+            conflictsWith: string[];
+            /** Format: date-time */
+            lastUsedAt?: string | null;
+            needsAgreement: boolean;
+            proposed: boolean;
+            /**
+             * Format: int64
+             * @description Number of agents that received the pattern
+             */
+            shown: number;
+            sources: components["schemas"]["LearningOrigin"][];
+            /**
+             * Format: int64
+             * @description Number of uses
+             */
+            uses: number;
+            /**
+             * Format: int64
+             * @description Number of uses that proved correct
+             */
+            verified: number;
+        };
+        /** @description Origin of a pattern. Unknown members are empty. */
+        LearningOrigin: {
+            commit: string;
+            /** @description Words of the loop's records that show what was corrected */
+            evidence: string;
+            /** @description File in the repository, with `:line` when known */
+            file: string;
+            /** @description Owner and name of the repository */
+            repo: string;
+            /** @description Name of the worktree's directory */
+            run: string;
+            /** @description Id of the ticket, the loop's run or the session */
+            ticket: string;
         };
         /** @description A line of a file with its surrounding lines, each without leading and trailing whitespace. */
         LineAnchor: {
@@ -4710,6 +4869,112 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["HealthReport"];
+                };
+            };
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_learnings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The patterns in file order */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LearnedPatterns"];
+                };
+            };
+            /** @description The file cannot be read */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Failed to read learnings: stream did not contain valid UTF-8",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request was refused (credential, approval, body size) or the handler failed */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    decide_learning: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LearningDecisionRequest"];
+            };
+        };
+        responses: {
+            /** @description The patterns after the decision */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LearnedPatterns"];
+                };
+            };
+            /** @description The file cannot be read */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Failed to read learnings: stream did not contain valid UTF-8",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
                 };
             };
             /** @description The request was refused (credential, approval, body size) or the handler failed */

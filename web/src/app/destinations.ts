@@ -18,6 +18,7 @@ export const SETTINGS = [
   { to: "/$orgSlug/settings/machine", label: "This machine" },
   { to: "/$orgSlug/settings/desktops", label: "Machines" },
   { to: "/$orgSlug/settings/repositories", label: "Repositories" },
+  { to: "/$orgSlug/settings/learnings", label: "Learnings" },
   { to: "/$orgSlug/settings/agents", label: "Agents" },
   { to: "/$orgSlug/settings/keys", label: "API keys" },
   { to: "/$orgSlug/settings/signing", label: "Command signing" },

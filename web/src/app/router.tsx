@@ -9,6 +9,7 @@ import { auditLogRoute } from "@/features/audit-log/routes";
 import { inboxRoute, workRoute } from "@/features/change-requests/routes";
 import { desktopsRoute } from "@/features/desktops/routes";
 import { documentRoute, planRoute } from "@/features/documents/routes";
+import { learningsRoute } from "@/features/learnings/routes";
 import { loopRoute } from "@/features/loops/routes";
 import { membersRoute } from "@/features/members/routes";
 import { newChangeRequestRoute, newLoopRoute } from "@/features/new-change-request/routes";
@@ -122,6 +123,7 @@ export const router = createRouter({
         machineRoute,
         desktopsRoute,
         repositoriesRoute,
+        learningsRoute,
         agentsRoute,
         agentRoute,
         apiKeysRoute,

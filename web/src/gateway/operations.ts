@@ -4,6 +4,7 @@ import type {
   ChatMessage,
   FindingContext,
   GatewayAnswer,
+  LearningDecision,
   MergeRequest,
   NewPullRequestReview,
   PatchesRequest,
@@ -35,6 +36,20 @@ const read = <Result>(id: string, path: string): Operation<Result> => ({
 });
 
 export const repositories = read<GatewayAnswer<"list_repos">>("repos_config", "repos");
+
+/** Learnings of loops, chats and sessions. */
+export const learnings = read<GatewayAnswer<"list_learnings">>("learnings", "learnings");
+
+/** Stores a decision of a person about a learning, and returns all of them. */
+export const decideLearning = (
+  body: LearningDecision,
+): Operation<GatewayAnswer<"decide_learning">> => ({
+  id: "learnings",
+  method: "POST",
+  path: "/api/gateway/learnings/decision",
+  body,
+  isChange: true,
+});
 
 /** Checks what loops need on the machine. */
 export const healthCheck = read<GatewayAnswer<"health_check">>("health_check", "health-check");

@@ -244,6 +244,10 @@ const HARMLESS: &[&str] = &[
     "query state",
     "segment commentId",
     "segment findingId",
+    // A learning in the store of the user, which is the same for all directories.
+    "POST /api/gateway/learnings/decision body by",
+    "POST /api/gateway/learnings/decision body id",
+    "POST /api/gateway/learnings/decision body summary",
     "POST /api/gateway/git/pr/inline-comment body path",
     // Output of a deployment, its URL and its port.
     "POST /api/gateway/deploy/extract-info body logs",

@@ -10,11 +10,12 @@ use crate::route::{Auth, Route};
 use crate::router::{all_routes, all_schemas};
 
 /// Routes beyond the specified ones.
-const OWN: [&str; 9] = [
+const OWN: [&str; 10] = [
     "/api/gateway/openapi.json",
     "/api/gateway/approvals",
     "/api/gateway/git/loop-changes/{loopId}",
     "/api/gateway/git/repository",
+    "/api/gateway/learnings/decision",
     "/api/gateway/git/pr/review",
     "/api/gateway/git/panicking",
     "/api/gateway/git/pr/merge",

@@ -118,7 +118,7 @@ fn write(
 ) -> Result<usize, String> {
     let pending = Pending::of(work_dir);
     for learning in learnings {
-        let written = pending.write(&learning.document(source));
+        let written = pending.write("chat", &learning.document(source));
         written.map_err(|error| format!("Failed to write a pending learning: {error}"))?;
     }
     Ok(learnings.len())

@@ -15,7 +15,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep, timeout};
 
 pub use batch::{Batch, BatchStart};
-pub use merge::process;
+pub use merge::{PendingBatch, process};
 
 use crate::jobs::{BackgroundJob, BackgroundJobs, ended};
 use crate::pending::Pending;

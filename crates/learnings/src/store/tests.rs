@@ -6,29 +6,30 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::pending::LearningSource;
+use crate::similarity::{Relation, relation};
 
-struct TestStore(tempfile::TempDir);
+pub(super) struct TestStore(pub(super) tempfile::TempDir);
 
 impl TestStore {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
 
-    fn store(&self) -> PatternStore {
+    pub(super) fn store(&self) -> PatternStore {
         PatternStore::new(self.0.path().join("learnings"), Some(self.0.path().join("older.toon")))
     }
 
-    fn learn(&self, summaries: &[&str]) -> MergeReport {
+    pub(super) fn learn(&self, summaries: &[&str]) -> MergeReport {
         let candidates: Vec<PendingLearning> =
-            summaries.iter().map(|summary| candidate(summary, "shop")).collect();
+            summaries.iter().map(|summary| candidate(summary, "acme/shop")).collect();
         self.store().merge(&candidates, day(0)).unwrap()
     }
 
-    fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         std::fs::read_to_string(self.store().path()).unwrap()
     }
 
-    fn edit(&self, from: &str, to: &str) {
+    pub(super) fn edit(&self, from: &str, to: &str) {
         let text = self.text();
         assert!(text.contains(from), "{text}");
         std::fs::write(self.store().path(), text.replace(from, to)).unwrap();
@@ -43,22 +44,25 @@ impl TestStore {
         serde_json::from_slice::<Value>(&text).unwrap()["patterns"][id].clone()
     }
 
-    fn record_use(&self, summary: &str, verified: bool, at: Timestamp) -> usize {
-        self.store().count_uses(&[LearningUse { summary: summary.to_owned(), verified }], at).unwrap()
+    pub(super) fn record_use(&self, summary: &str, verified: bool, at: Timestamp) -> usize {
+        let effect = if verified { UseEffect::Verified } else { UseEffect::Unverified };
+        let learning_use = LearningUse { id: None, summary: summary.to_owned(), effect, key: String::new() };
+        self.store().count_uses(&[learning_use], at).unwrap()
     }
 }
 
-fn day(days: i64) -> Timestamp {
+pub(super) fn day(days: i64) -> Timestamp {
     Timestamp::UNIX_EPOCH + (days * 24).hours()
 }
 
-fn candidate(summary: &str, repo: &str) -> PendingLearning {
+pub(super) fn candidate(summary: &str, repo: &str) -> PendingLearning {
     PendingLearning {
         category: "convention".to_owned(),
         summary: summary.to_owned(),
         applies_to: vec!["*".to_owned()],
         context: vec!["io".to_owned()],
         repo: repo.to_owned(),
+        is_general: false,
         source: LearningSource {
             key: uuid::Uuid::new_v4().to_string(),
             run: "shop-SHOP-7".to_owned(),
@@ -67,6 +71,7 @@ fn candidate(summary: &str, repo: &str) -> PendingLearning {
             commit: "0123abcd".to_owned(),
             repo: repo.to_owned(),
             chat: "chat-history.json".to_owned(),
+            evidence: String::new(),
         },
         account: None,
     }
@@ -88,7 +93,7 @@ fn duplicates_are_merged_with_all_sources() {
 #[test]
 fn source_is_counted_once() {
     let fixture = TestStore::new();
-    let learned = candidate("Run the migrations before the tests", "shop");
+    let learned = candidate("Run the migrations before the tests", "acme/shop");
     for _ in 0..2 {
         fixture.store().merge(std::slice::from_ref(&learned), day(0)).unwrap();
     }
@@ -178,6 +183,112 @@ fn file_is_capped_without_dropping_edited_rows() {
     assert!(fixture.text().contains("patterns[50]{"));
 }
 
+fn outcome(id: &str, effect: UseEffect, key: &str) -> LearningUse {
+    LearningUse { id: Some(id.to_owned()), summary: String::new(), effect, key: key.to_owned() }
+}
+
+// PR-33
+#[test]
+fn rates_follow_from_true_and_false_citations() {
+    let fixture = TestStore::new();
+    let summaries: Vec<String> =
+        (0..4).map(|n| format!("alpha{n} beta{n} gamma{n} delta{n} epsilon{n}")).collect();
+    fixture.learn(&summaries.iter().map(String::as_str).collect::<Vec<_>>());
+    let count = |id: &str, verified: u64, uses: u64, at| {
+        let effect = |n| if n < verified { UseEffect::Verified } else { UseEffect::Unverified };
+        let uses: Vec<LearningUse> =
+            (0..uses).map(|n| outcome(id, effect(n), &format!("{id}/{n}"))).collect();
+        fixture.store().count_uses(&uses, at).unwrap()
+    };
+    // A rate of 0.75 is high confidence in the contract; with (3 + 1) / (4 + 2) it is medium here.
+    count("P-001", 3, 4, day(1));
+    count("P-002", 6, 21, day(1));
+    count("P-003", 4, 4, day(1));
+    let of = |pattern: &Pattern| (pattern.success_rate, pattern.confidence, pattern.flags.clone());
+    let patterns = fixture.patterns();
+    assert_eq!(of(&patterns[0]), (Some(0.75), Confidence::Medium, String::new()));
+    assert_eq!(of(&patterns[1]), (Some(0.29), Confidence::Low, "[PRUNE]".to_owned()));
+    assert_eq!(of(&patterns[3]), (None, Confidence::Medium, "[UNTESTED]".to_owned()));
+    // Repeating the step counts no use again.
+    assert_eq!(count("P-001", 3, 4, day(2)), 0);
+    // The contract counts 10 iterations; here a pattern is stale after 180 days without a use.
+    fixture.store().count_uses(&[outcome("P-001", UseEffect::Verified, "late")], day(200)).unwrap();
+    assert_eq!(fixture.patterns()[2].flags, "[STALE]");
+}
+
+#[test]
+fn shown_learning_that_is_not_cited_keeps_its_rate() {
+    let fixture = TestStore::new();
+    fixture.learn(&["Run the migrations before the tests"]);
+    let uses: Vec<LearningUse> =
+        (0..30).map(|n| outcome("P-001", UseEffect::Shown, &n.to_string())).collect();
+    assert_eq!(fixture.store().count_uses(&uses, day(1)).unwrap(), 30);
+    let listed = fixture.store().list().unwrap().remove(0);
+    assert_eq!((listed.history.shown, listed.history.uses), (30, 0));
+    assert_eq!((listed.pattern.flags.as_str(), listed.pattern.seen_count), ("[UNTESTED]", 1));
+}
+
+fn merged(count: usize, change: impl Fn(usize, &mut Value)) -> MergeResult {
+    let pattern = |n: usize| {
+        let mut pattern = json!({"id": format!("P-{:03}", n + 1), "category": "insight", "confidence": "medium",
+            "summary": format!("alpha{n} beta{n} gamma{n} delta{n}"), "seen_count": "1", "success_rate": "",
+            "flags": "", "applies_to": "*", "context": "a|b", "repo": "acme/shop"});
+        change(n, &mut pattern);
+        pattern
+    };
+    let patterns: Vec<Value> = (0..count).map(pattern).collect();
+    serde_json::from_value(json!({"schema_version": "1.0", "stats": {}, "patterns": patterns})).unwrap()
+}
+
+// PR-31
+#[test]
+fn merged_list_is_validated_as_a_whole_and_capped() {
+    let fixture = TestStore::new();
+    fixture.learn(&["Run the migrations before the tests"]);
+    let before = fixture.text();
+    for (member, value) in [("id", "P-1"), ("flags", "[X]"), ("success_rate", "2"), ("category", "joke")] {
+        let invalid = merged(2, |n, pattern| {
+            if n == 1 {
+                pattern[member] = value.into();
+            }
+        });
+        let Err(ReplacementError::Invalid(faults)) = fixture.store().replace(&invalid, day(1)) else {
+            panic!("{member} is not checked")
+        };
+        assert_eq!(faults.len(), 1);
+        assert_eq!(fixture.text(), before);
+    }
+    let many = merged(60, |n, pattern| {
+        pattern["id"] = format!("P-{:03}", n + 100).into();
+        if n < 10 {
+            pattern["flags"] = "[PRUNE]".into();
+        }
+    });
+    assert_eq!(fixture.store().replace(&many, day(1)).unwrap(), 10);
+    let patterns = fixture.patterns();
+    assert_eq!(patterns.len(), MAX_PATTERNS);
+    assert!(patterns.iter().all(|pattern| pattern.number() == 1 || pattern.number() >= 110));
+    let backup = std::fs::read_to_string(fixture.0.path().join("learnings").join(BACKUP)).unwrap();
+    assert_eq!(backup, before);
+}
+
+#[test]
+fn merged_list_changes_neither_edited_rows_nor_repositories() {
+    let fixture = TestStore::new();
+    fixture.learn(&["Run the migrations before the tests", "Keep money in cents, as whole numbers"]);
+    fixture.edit("Run the migrations", "Run the database migrations");
+    let general = merged(3, |_, pattern| pattern["repo"] = "*".into());
+    fixture.store().replace(&general, day(1)).unwrap();
+    let patterns = fixture.patterns();
+    assert_eq!(patterns[0].summary, "Run the database migrations before the tests");
+    assert_eq!(
+        (patterns[1].summary.as_str(), patterns[1].repo.as_str()),
+        ("alpha1 beta1 gamma1 delta1", "acme/shop")
+    );
+    let listed = fixture.store().list().unwrap();
+    assert!(listed[2].history.needs_agreement, "a new pattern for all repositories needs an agreement");
+}
+
 // DL-25
 #[test]
 fn current_file_takes_precedence_over_fallback() {
@@ -193,12 +304,12 @@ fn current_file_takes_precedence_over_fallback() {
 #[test]
 fn brief_contains_patterns_of_the_repository() {
     let fixture = TestStore::new();
-    assert_eq!(fixture.store().brief("shop", 1000, day(0)), None);
+    assert_eq!(fixture.store().brief("acme/shop", 1000, day(0)), None);
     fixture.learn(&["Run the migrations before the tests", "Use pnpm for installs in this repository"]);
-    let other = candidate("Keep money in cents, as whole numbers", "bank");
+    let other = candidate("Keep money in cents, as whole numbers", "acme/bank");
     fixture.store().merge(&[other], day(0)).unwrap();
     fixture.record_use("Use pnpm for installs in this repository", true, day(1));
-    let brief = fixture.store().brief("shop", 1000, day(1)).unwrap();
+    let brief = fixture.store().brief("acme/shop", 1000, day(1)).unwrap();
     let lines: Vec<&str> = brief.lines().filter(|line| line.starts_with("- ")).collect();
     assert_eq!(
         lines,
@@ -207,7 +318,7 @@ fn brief_contains_patterns_of_the_repository() {
             "- P-001 [medium] [UNTESTED] Run the migrations before the tests",
         ]
     );
-    assert_eq!(fixture.store().brief("garden", 1000, day(1)), None);
+    assert_eq!(fixture.store().brief("acme/garden", 1000, day(1)), None);
 }
 
 #[test]
@@ -215,11 +326,11 @@ fn broken_patterns_file_is_not_overwritten() {
     let fixture = TestStore::new();
     fixture.learn(&["Run the migrations before the tests"]);
     std::fs::write(fixture.store().path(), b"\xff\xfe").unwrap();
-    let learned = candidate("Keep money in cents, as whole numbers", "shop");
+    let learned = candidate("Keep money in cents, as whole numbers", "acme/shop");
     assert!(fixture.store().merge(&[learned], day(0)).is_err());
     assert_eq!(std::fs::read(fixture.store().path()).unwrap(), b"\xff\xfe");
     assert!(fixture.store().list().is_err());
-    assert_eq!(fixture.store().brief("shop", 1000, day(0)), None);
+    assert_eq!(fixture.store().brief("acme/shop", 1000, day(0)), None);
 }
 
 #[test]
@@ -228,7 +339,7 @@ fn broken_records_are_not_overwritten() {
     fixture.learn(&["Run the migrations before the tests"]);
     let (records, text) = (fixture.0.path().join("learnings").join(RECORDS), fixture.text());
     std::fs::write(&records, "{\"patterns\": oops").unwrap();
-    let learned = candidate("Keep money in cents, as whole numbers", "shop");
+    let learned = candidate("Keep money in cents, as whole numbers", "acme/shop");
     assert!(fixture.store().merge(&[learned], day(0)).is_err());
     assert_eq!(std::fs::read_to_string(&records).unwrap(), "{\"patterns\": oops");
     assert_eq!(fixture.text(), text);
@@ -238,8 +349,8 @@ fn broken_records_are_not_overwritten() {
 fn crash_between_the_two_writes_neither_loses_nor_duplicates_patterns() {
     let fixture = TestStore::new();
     let learned = [
-        candidate("Run the migrations before the tests", "shop"),
-        candidate("Keep money in cents, as whole numbers", "shop"),
+        candidate("Run the migrations before the tests", "acme/shop"),
+        candidate("Keep money in cents, as whole numbers", "acme/shop"),
     ];
     fixture.store().merge(&learned[..1], day(0)).unwrap();
     let records = fixture.0.path().join("learnings").join(RECORDS);
@@ -263,7 +374,7 @@ proptest! {
         let many: Vec<String> =
             (0..count).map(|n| (0..words).map(|word| format!("w{n}x{word}")).collect::<Vec<_>>().join(" ")).collect();
         fixture.learn(&many.iter().map(String::as_str).collect::<Vec<_>>());
-        if let Some(brief) = fixture.store().brief("shop", tokens, day(0)) {
+        if let Some(brief) = fixture.store().brief("acme/shop", tokens, day(0)) {
             prop_assert!(brief.chars().count().div_ceil(CHARS_PER_TOKEN) <= tokens);
         }
     }

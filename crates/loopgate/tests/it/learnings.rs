@@ -120,8 +120,8 @@ async fn learnings_of_a_loop_and_a_chat_reach_the_next_loop() -> Result<()> {
             .with_context(|| format!("{list}\n{log}"))
     };
     let (chat, agent) = (of(FROM_CHAT)?, of(REWORDED)?);
-    ensure!(chat["category"] == "convention" && chat["repo"] == "garden-notes", "{chat}");
-    ensure!(agent["category"] == "mistake" && agent["repo"] == "garden-notes", "{agent}");
+    ensure!(chat["category"] == "convention" && chat["repo"] == "acme/garden-notes", "{chat}");
+    ensure!(agent["category"] == "mistake" && agent["repo"] == "acme/garden-notes", "{agent}");
     let records: Value = serde_json::from_slice(&std::fs::read(patterns.join("pattern-records.json"))?)?;
     let source = &records["patterns"][agent["id"].as_str().context("an id")?]["sources"][0];
     let head = git(&system.clone, &["rev-parse", "HEAD"])?;

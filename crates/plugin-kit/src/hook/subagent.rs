@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::agents::{self, LoopAgent};
 use super::answers;
 use super::input::{HookInput, Loop};
+use super::learnings;
 use super::transcript::{self, Transcript};
 use crate::clock::now;
 use crate::perf::Perf;
@@ -36,9 +37,11 @@ pub fn start(input: &HookInput) -> Option<Value> {
         agents::create_state(&context, agent, input);
     }
     write_env(input, &context);
+    // Learnings come first: they are the same for all agents of a kind.
+    let notes = learnings::for_agent(&context, input).map(|notes| notes + "\n\n").unwrap_or_default();
     Some(json!({"hookSpecificOutput": {
         "hookEventName": "SubagentStart",
-        "additionalContext": environment(&context, &input.agent_id),
+        "additionalContext": notes + &environment(&context, &input.agent_id),
     }}))
 }
 
@@ -92,6 +95,11 @@ pub fn stop(input: &HookInput) -> Option<Value> {
     let message = input.last_assistant_message.clone().or_else(|| record.as_ref()?.last_message.clone());
     if let Some(agent) = agents::find(agent_type)
         && let Some(answer) = back_to_work(&context, agent, &input.agent_id, message.as_deref())
+    {
+        return Some(answer);
+    }
+    if let Some(answer) =
+        learnings::at_stop(&context, input, agent_type, message.as_deref().unwrap_or_default())
     {
         return Some(answer);
     }

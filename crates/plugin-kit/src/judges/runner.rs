@@ -198,7 +198,8 @@ impl JudgesRun {
         let requests = answers.requests.clone();
         let cannot_store = |error: io::Error| format!("Error: cannot store the prompt: {error}");
         // Outside of a loop, the run is a tool call of a session whose account has the same limit.
-        let wait = self.in_loop.then(|| LimitWait::in_stream_of(self.workdir.clone())).flatten();
+        let waits = self.in_loop && loop_run::waits_for_limits(loop_run::settings().as_ref());
+        let wait = waits.then(|| LimitWait::in_stream(self.workdir.clone()));
         let (program, env, stop) = (self.assistant.clone(), self.env.clone(), self.stop.clone());
         let mut assistant = IsolatedAssistant::new(program, env, wait, stop).map_err(cannot_store)?;
         assistant.prints_output = self.in_loop;

@@ -26,8 +26,16 @@ const DEFAULT_PAUSE: Duration = Duration::from_secs(1);
 /// Variable that keeps the assistant from running agents and commands in the background.
 const NO_BACKGROUND_TASKS: (&str, &str) = ("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS", "1");
 /// Variables by which hooks recognize their loop and find their program.
-const GUARD_VARIABLES: [&str; 7] =
-    [var::PROGRAM, var::RUN_ID, var::WORKDIR, var::ITERATION, var::HOOK_RECORD, var::MESSAGES, LOOP_ID];
+const GUARD_VARIABLES: [&str; 8] = [
+    var::PROGRAM,
+    var::RUN_ID,
+    var::WORKDIR,
+    var::ITERATION,
+    var::HOOK_RECORD,
+    var::MESSAGES,
+    var::LEARNINGS_REPO,
+    LOOP_ID,
+];
 /// Permission mode of the user's sessions, for example `plan`, would prevent the work.
 const PERMISSION_MODE: &str = "acceptEdits";
 
@@ -59,6 +67,8 @@ pub struct RunContext {
     pub pause: Duration,
     /// Whether the loop waits for rate limits of the account instead of failing.
     pub wait_for_limits: bool,
+    /// Whether the settings of the user allow learnings.
+    pub learnings_enabled: bool,
     /// Spending limit of a new loop whose options set none.
     pub max_spend: Option<Usd>,
     /// Whether the timing events use the newer format.
@@ -91,6 +101,7 @@ impl RunContext {
             effort: setting(var::LOOP_EFFORT, settings.as_ref(), |settings| &settings.loop_effort),
             iteration_limit: milliseconds(var::ITERATION_TIMEOUT_MS).unwrap_or(DEFAULT_ITERATION_LIMIT),
             pause: pause(),
+            learnings_enabled: settings.as_ref().is_none_or(|settings| settings.learnings_enabled),
             wait_for_limits: waits_for_limits(settings.as_ref()),
             max_spend: max_spend(settings.as_ref())?,
             perf_v2: var::text(var::PERF_V2).as_deref() == Some("1"),

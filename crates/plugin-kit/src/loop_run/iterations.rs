@@ -73,7 +73,11 @@ pub async fn run(options: &LoopOptions) -> u8 {
     let mut driver = Driver::new(context, state, stop, display.clone());
     let add_dirs = fresh.then_some(options.add_dirs.as_slice());
     let outcome = match driver.prepare(add_dirs).await {
-        Ok(()) => driver.run().await,
+        Ok(()) => {
+            let outcome = driver.run().await;
+            driver.learn(outcome).await;
+            outcome
+        }
         Err(error) => {
             driver.fail_with("DRIVER_FAILED", "The loop could not be prepared", &error);
             LoopEnd::Failed
@@ -134,7 +138,7 @@ async fn new_state(
         prd_file: options.prd.clone().unwrap_or_default(),
         run_id: clock::run_id(),
         start_sha: ProjectGit::at(&workdir, &context.env, stop).head().await.unwrap_or_default(),
-        self_learning: options.self_learning,
+        self_learning: options.self_learning && context.learnings_enabled,
         command: options.prompt.clone().unwrap_or_default(),
         started_at: clock::now(),
         session: String::new(),
@@ -212,11 +216,7 @@ impl Driver {
         config.set(var::SELF_LEARNING, if self.state.self_learning { "true" } else { "false" });
         config.set(var::START_SHA, &self.state.start_sha);
         config.save(&self.state.workdir)?;
-        if self.state.self_learning {
-            self.journal.progress(
-                "Self-learning: the loop gets the learnings of earlier loops; it records none of its own",
-            );
-        }
+        self.prepare_learning(add_dirs.is_some())?;
         if self.display.wants_summary() {
             self.display.begin(&self.description().await);
         }
@@ -316,6 +316,7 @@ impl Driver {
             print_error(format!("Warning: the output could not be archived: {error}"));
         }
         lock.release();
+        self.prune_learnings();
         if outcome != LoopEnd::Interrupted {
             // Best-effort: the file may have been removed to stop the loop.
             let _ = untrusted::remove(&state_file::path(&self.context.project_root));

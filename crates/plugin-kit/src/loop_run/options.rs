@@ -38,7 +38,7 @@ Options:
                                      stream  all text and tool calls of the assistant
                                      auto    live on a terminal, otherwise stream
       --allow-tools <LIST>         Further tools that the assistant may use, comma-separated
-      --self-learning              Capture learnings of the loop
+      --self-learning              Use and record learnings; asks the model once more if work was corrected
       --prompt <NAME>              Prompt of the plugin `code` to follow [default: prompt]
       --completion-promise <TEXT>  Text with which the assistant reports completion [default: COMPLETE]
   -h, --help                       Print this help

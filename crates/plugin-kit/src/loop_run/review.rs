@@ -182,12 +182,12 @@ fn log(driver: &Driver, status: &str) {
 }
 
 impl Driver {
-    fn limit_wait(&self) -> Option<LimitWait> {
+    pub(super) fn limit_wait(&self) -> Option<LimitWait> {
         let workdir = self.state.workdir.clone();
-        self.context.wait_for_limits.then_some(LimitWait { workdir: Some(workdir) })
+        self.context.wait_for_limits.then_some(LimitWait::in_stream(workdir))
     }
 
-    fn charge_calls(&mut self, cost: Usd) {
+    pub(super) fn charge_calls(&mut self, cost: Usd) {
         #[expect(clippy::cast_precision_loss, reason = "amounts are far below 2^52 micros")]
         self.charge(cost.micros() as f64 / 1_000_000.0);
     }

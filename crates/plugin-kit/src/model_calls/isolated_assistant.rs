@@ -20,7 +20,7 @@ use crate::console::{print_error, print_line};
 use crate::loop_run::child::{End, Invocation};
 use crate::loop_run::limit_wait::{end_of, wait_for_account, wait_record};
 use crate::loop_run::limits::{AccountState, LimitTracker};
-use crate::loop_run::{AssistantRun, FailureKind, RunSummary, pause, settings, waits_for_limits};
+use crate::loop_run::{AssistantRun, FailureKind, RunSummary, pause};
 use crate::plan;
 use crate::variables as var;
 
@@ -268,9 +268,9 @@ impl LimitWait {
         Self { workdir: var::text(var::WORKDIR).map(PathBuf::from), is_stream: false }
     }
 
-    /// Returns the waits of a loop whose stream is standard output; `None` if loops do not wait for limits.
-    pub fn in_stream_of(workdir: PathBuf) -> Option<Self> {
-        waits_for_limits(settings().as_ref()).then_some(Self { workdir: Some(workdir), is_stream: true })
+    /// Returns the waits of a loop whose stream is standard output.
+    pub const fn in_stream(workdir: PathBuf) -> Self {
+        Self { workdir: Some(workdir), is_stream: true }
     }
 
     fn announce(&self, record: &Value) {

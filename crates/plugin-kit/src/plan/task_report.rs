@@ -20,6 +20,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::LazyLock;
 
+use loopgate_learnings::without_acknowledgement;
 use regex::Regex;
 use serde_json::{Value, json};
 
@@ -120,8 +121,9 @@ fn other_task<'a>(parts: &'a regex::Captures<'_>, id: &str) -> Option<&'a str> {
 }
 
 fn reason(first: &str, rest: &[&str]) -> String {
-    // The promise belongs to the hook's protocol and is not part of the reason.
-    let rest = rest.iter().copied().filter(|line| !line.starts_with("<promise>"));
+    // The promise and the acknowledgement belong to the protocol of hooks and are not part of the reason.
+    let is_reason = |line: &&str| line.is_empty() || !without_acknowledgement(line).is_empty();
+    let rest = rest.iter().copied().take_while(is_reason).filter(|line| !line.starts_with("<promise>"));
     let text =
         std::iter::once(first).chain(rest).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n");
     if text.is_empty() { "no reason was given".to_owned() } else { text.chars().take(REASON_CHARS).collect() }

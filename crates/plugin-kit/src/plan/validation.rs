@@ -12,6 +12,7 @@ use super::rounds;
 use super::test_run::{self, TestJob};
 use crate::cache::{CacheArgs, CachedStep};
 use crate::clock::now;
+use crate::loop_run::FAILED_CHECK;
 use crate::project_git::BlockingGit;
 use crate::repositories::loop_repositories;
 use crate::variables as var;
@@ -88,6 +89,10 @@ pub fn validate(workdir: &Path) -> Result<String, String> {
         }
     }
     record_result(workdir, failed);
+    if failed && var::text(var::LEARNINGS_REPO).is_some() {
+        // The next run replaces the logs. Best-effort: without the report, nothing is learned from the repair.
+        let _ = untrusted::write(&workdir.join(FAILED_CHECK), lines.join("\n").as_bytes());
+    }
     if failed {
         lines.push(rounds::next(workdir, "validation", MAX_ROUNDS)?);
         return Ok(format!("VALIDATION_FAILED\n{}", lines.join("\n")));

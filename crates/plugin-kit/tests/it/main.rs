@@ -10,6 +10,7 @@ mod false_completion;
 mod judges;
 #[cfg(target_os = "linux")]
 mod kills;
+mod learning;
 mod limits;
 mod loop_run;
 #[cfg(unix)]

@@ -121,7 +121,7 @@ async fn drive(
     drive_in(&home, project, command, plugin, args).await
 }
 
-async fn drive_in(
+pub async fn drive_in(
     home: &UserHome,
     project: &Project,
     command: &str,

@@ -64,6 +64,11 @@ impl Shop {
         self.fixture.internal("POST", &path).body(body.to_string()).send().await
     }
 
+    async fn decide(&self, body: Value) -> TestResponse {
+        let path = "/api/gateway/learnings/decision";
+        self.fixture.internal("POST", path).body(body.to_string()).send().await
+    }
+
     fn ticket(&self) -> Value {
         json!({"ticketId": "SHOP-7", "repoPath": self.repo})
     }
@@ -103,6 +108,28 @@ fn put(path: &Path, text: &str) {
     std::fs::write(path, text).unwrap();
 }
 
+#[tokio::test]
+async fn person_decides_about_a_pattern() {
+    let shop = Shop::new().await;
+    let rows = "patterns[1]{id,category,summary,confidence,seen_count,success_rate,flags,applies_to,context,repo}:\n  \
+        P-001,pattern,\"Check the lock, then write\",high,5,0.85,,*,io,acme/shop\n";
+    put(&shop.patterns(), rows);
+    let decide = |action: &str, summary: &str| json!({"id": "P-001", "summary": summary, "action": action, "by": "Kim"});
+    let changed = shop.decide(decide("agree", "Other words")).await;
+    assert_eq!(changed.status, 409);
+    let summary = "Check the lock, then write";
+    let agreed = shop.decide(decide("agree", summary)).await.json();
+    let pattern = &agreed["patterns"][0];
+    assert_eq!((&pattern["repo"], &pattern["history"]["agreement"]["by"]), (&json!("*"), &json!("Kim")));
+    let withdrawn = shop.decide(decide("withdraw", summary)).await.json();
+    assert_eq!(withdrawn["patterns"][0]["repo"], "acme/shop");
+    assert_eq!(withdrawn["patterns"][0]["history"]["agreement"], Value::Null);
+    let deleted = shop.decide(decide("delete", summary)).await;
+    assert_eq!((deleted.status, deleted.json()), (200, json!({"patterns": []})));
+    assert_eq!(shop.decide(decide("delete", summary)).await.status, 404);
+    assert_eq!(shop.decide(json!({"id": "P-001"})).await.status, 400);
+}
+
 // DL-25, DL-26
 #[tokio::test]
 async fn patterns_are_listed() {
@@ -116,14 +143,16 @@ async fn patterns_are_listed() {
         P-002,mistake,\"Say \"\"why\"\" in the note\",medium,3,,[UNTESTED],*,docs,shop\n";
     put(&shop.patterns(), rows);
     let listed = shop.get("learnings").await.json();
+    let history = json!({"sources": [], "proposed": false, "needsAgreement": false, "shown": 0, "uses": 0,
+        "verified": 0, "conflictsWith": []});
     let expected = json!({"patterns": [
         {"id": "P-001", "category": "pattern", "summary": "Check the lock, then write", "confidence": "high",
          "seen_count": 5, "success_rate": 0.85, "flags": [], "applies_to": ["implementation-subagent"],
-         "context": ["io", "locks"], "repo": "*",
+         "context": ["io", "locks"], "repo": "*", "history": history,
          "raw": "P-001,pattern,\"Check the lock, then write\",high,5,0.85,,implementation-subagent,io|locks,*"},
         {"id": "P-002", "category": "mistake", "summary": "Say \"why\" in the note", "confidence": "medium",
          "seen_count": 3, "success_rate": 0.0, "flags": ["[UNTESTED]"], "applies_to": ["*"],
-         "context": ["docs"], "repo": "shop",
+         "context": ["docs"], "repo": "shop", "history": history,
          "raw": "P-002,mistake,\"Say \"\"why\"\" in the note\",medium,3,,[UNTESTED],*,docs,shop"},
     ]});
     assert_eq!(listed, expected);
@@ -184,7 +213,7 @@ async fn chat_is_extracted_into_pending_learnings() {
     assert_eq!(learning["pattern_to_remember"], "Run the migrations before the tests");
     assert_eq!(learning["context"], json!({"file": "src/a.rs", "line": 7}));
     assert_eq!(learning["source"]["ticket"], "SHOP-7");
-    assert_eq!(learning["source"]["repo"], "shop");
+    assert_eq!(learning["source"]["repo"], "acme/shop");
     for (script, message) in
         [("echo rubbish", "does not match the schema"), ("exit 3", "The assistant failed")]
     {

@@ -36,7 +36,7 @@ pub(crate) fn stage(
     let path = work_dir.join(LEARNINGS_MD);
     let uses_learnings =
         matches!(inputs, Inputs::Requirements | Inputs::Plan | Inputs::Amendment | Inputs::Context);
-    let repo = repo.filter(|_| uses_learnings).and_then(|name| name.rsplit('/').next());
+    let repo = repo.filter(|_| uses_learnings);
     match repo.and_then(|repo| patterns.brief(repo, BUDGET, Timestamp::now())) {
         Some(brief) => {
             write_private(&path, brief.as_bytes())?;
@@ -51,7 +51,7 @@ pub(crate) fn stage(
 mod tests {
     use super::*;
 
-    const ROW: &str = "  P-001,mistake,\"Run the migrations before the tests\",high,2,1.00,,*,,shop\n";
+    const ROW: &str = "  P-001,mistake,\"Run the migrations before the tests\",high,2,1.00,,*,,acme/shop\n";
 
     #[test]
     fn learnings_of_the_repository_are_staged_and_earlier_ones_removed() {
@@ -70,6 +70,11 @@ mod tests {
         assert_eq!(count, 1);
         assert!(brief.unwrap().contains("Run the migrations before the tests"));
         assert_eq!(stage(Inputs::Plan, Some("acme/garden")), (0, None));
+        assert_eq!(
+            stage(Inputs::Plan, Some("other/shop")),
+            (0, None),
+            "owner and name tell repositories apart"
+        );
         stage(Inputs::Requirements, Some("acme/shop"));
         assert_eq!(stage(Inputs::Review, Some("acme/shop")), (0, None));
         assert_eq!(stage(Inputs::Plan, None), (0, None));

@@ -3,8 +3,8 @@
 use axum::Json;
 use axum::extract::State;
 use loopgate_api::error::ErrorBody;
-use loopgate_home::{SandboxedPath, escaped_via_symlink, untrusted};
-use loopgate_learnings::{ExtractionStatus, LearningSource, TicketChat};
+use loopgate_home::{escaped_via_symlink, untrusted};
+use loopgate_learnings::{ExtractionStatus, LearningSource, TicketChat, repository_key};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
@@ -72,7 +72,7 @@ async fn start(
     let (repository, place) = reference.existing(&app).await?;
     let worktree = worktree(&place);
     let chat = worktree.work_dir.join(&chat_file);
-    let read = spawn_blocking(move || (untrusted::read_text(&chat), repo_name(&repository)));
+    let read = spawn_blocking(move || (untrusted::read_text(&chat), repository_key(repository.as_path())));
     let (text, repo) = read.await?;
     let text = text.map_err(|error| match error {
         // A symbolic link out of the work directory is a denied path, not a missing file.
@@ -108,14 +108,6 @@ fn chat_file(name: Option<String>) -> Result<String, HttpError> {
     let base = name.strip_prefix(FINDING_CHATS).unwrap_or(&name);
     let is_name = base.len() > ".json".len() && base.ends_with(".json") && !base.contains(['/', '\\', '\0']);
     if is_name { Ok(name) } else { Err(HttpError::bad_request("invalid chatFile")) }
-}
-
-/// Returns the name of a repository at its host, or the name of its directory without a remote. Performs
-/// blocking I/O.
-fn repo_name(repository: &SandboxedPath) -> String {
-    let origin = loopgate_home::origin_of_clone(repository.as_path());
-    let name = origin.and_then(|name| name.as_str().rsplit('/').next().map(str::to_owned));
-    name.unwrap_or_else(|| repository.base_name())
 }
 
 /// Return the status of an extraction

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use jiff::Timestamp;
 use loopgate_api::error::ErrorBody;
-use loopgate_learnings::{LearningUse, record_uses};
+use loopgate_learnings::{LearningUse, UseEffect, record_uses};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
@@ -62,7 +62,13 @@ async fn record(
     let reference = body.ticket.required()?;
     // A blank summary cannot be attributed to a pattern.
     let used = body.learnings.into_iter().filter(|used| !used.summary.trim().is_empty());
-    let uses: Vec<_> = used.map(|used| LearningUse { summary: used.summary, verified: true }).collect();
+    let to_use = |used: UsedLearning| LearningUse {
+        id: None,
+        summary: used.summary,
+        effect: UseEffect::Verified,
+        key: String::new(),
+    };
+    let uses: Vec<_> = used.map(to_use).collect();
     if uses.is_empty() {
         return Err(HttpError::missing_field("learnings array is required and must not be empty"));
     }
