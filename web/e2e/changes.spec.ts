@@ -366,6 +366,38 @@ test("marks of viewed files appear in another tab, and the marks of both tabs ar
   await expect(page.getByText("2 of 9 viewed")).toBeVisible();
 });
 
+test("tabs write different comments, and a canceled text is offered by the next form", async ({
+  page,
+  context,
+}) => {
+  const [retry, legacy] = ["src/webhooks/retry.ts", "src/legacy.ts"];
+  const text = (tab: Page) => tab.getByRole("textbox", { name: "Comment" });
+  const openForm = (tab: Page, path: string) =>
+    tab.getByRole("button", { name: `Comment on ${path}` }).click();
+  const other = await context.newPage();
+  for (const tab of [page, other]) {
+    await open(tab);
+    await expect(line(tab, "Doubles with each attempt")).toBeVisible();
+  }
+  await openForm(page, retry);
+  await text(page).fill("Name the limit.");
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await openForm(page, legacy);
+  await expect(text(page)).toHaveValue("Name the limit.");
+  await expect(text(page)).toBeFocused();
+  await openForm(other, retry);
+  await expect(text(other)).toHaveValue("");
+  await text(other).fill("Start at 1.");
+  await other.getByRole("button", { name: "Add comment" }).click();
+  await expect(other.getByRole("article", { name: `Comment on ${retry}` })).toBeVisible();
+  await openForm(other, retry);
+  await expect(text(other)).toHaveValue("");
+  await page.getByRole("button", { name: "Add comment" }).click();
+  const comments = page.getByRole("article", { name: "Comment on" });
+  await expect(comments.filter({ hasText: "Name the limit." })).toBeVisible();
+  await expect(comments.filter({ hasText: "Start at 1." })).toBeVisible();
+});
+
 test("lock files are closed, and binary files say what they are", async ({ page }) => {
   await open(page, "&file=package-lock.json");
   await expect(page.getByText("Binary file · 12.3 kB")).toBeVisible();

@@ -205,6 +205,13 @@ test("pages without access say so, and who can grant it", async ({ page }) => {
   });
 });
 
+test("page of an organization that does not exist leads to one that does", async ({ page }) => {
+  await start(page);
+  await visit(page, "/nobody/inbox");
+  await page.getByRole("link", { name: "Go to Needs you" }).click();
+  await expect(page).toHaveURL(/\/acme\/inbox$/);
+});
+
 test("pages of what is missing say what, and do not request it again", async ({ page }) => {
   await page.clock.install();
   // Each connection of it, and each event, requests the lists again.

@@ -99,6 +99,20 @@ test("draft of another tab is offered", async ({ page, context }) => {
   await takeOther(page).click();
   await expect(description(page)).toHaveValue("From the second tab");
   await expectAccessible(page);
+  const third = await context.newPage();
+  await open(third);
+  await expect(description(third)).toHaveValue("From the second tab");
+  await description(page).fill("From the first tab again");
+  await description(third).fill("From the third tab");
+  await third.reload();
+  const offered = new Set<string>();
+  for (let presses = 0; presses < 3; presses += 1) {
+    offered.add(await description(third).inputValue());
+    await takeOther(third).click();
+  }
+  expect(offered).toContain("From the first tab again");
+  expect(offered).toContain("From the third tab");
+  expect(offered.size).toBe(3);
 });
 
 test("without storage, text can be typed and the page says that drafts are not kept", async ({

@@ -77,7 +77,7 @@ impl ControlPlane {
             Arc::new(LocalBus::default())
         } else {
             let (url, schema) = (&config.database_url, config.database_schema.as_deref());
-            Arc::new(PostgresBus::start(url, schema, instance_id).map_err(|error| DbErr::Conn(error.into()))?)
+            Arc::new(PostgresBus::start(url, schema, instance_id)?)
         };
         let runner_tokens = Arc::new(RunnerTokens::new(&config.secrets.runner_tokens));
         let host = DesktopHost {

@@ -1,8 +1,8 @@
 /**
  * Texts that a person has typed and not sent yet, in the IndexedDB of this origin.
  *
- * A key names the person, the organization, the page and the field. Its drafts are the newest one and, if another tab
- * changed the same text independently, that of the other tab. The query cache contains the drafts of open pages, so
+ * A key names the person, the organization, the page and the field. Its drafts are the newest one and, if other tabs
+ * changed the same text independently, those of the other tabs. The query cache contains the drafts of open pages, so
  * that typing also works in browsers that deny storage. All drafts of a page are read at once.
  */
 import { queryOptions } from "@tanstack/react-query";
@@ -32,7 +32,8 @@ interface Change {
   draft?: Draft | undefined;
 }
 
-const MAX_DRAFTS = 2;
+// The person, and as many other tabs as somebody may have forgotten.
+const MAX_DRAFTS = 5;
 const UNCONFIRMED_PREFIX = "loopgate.drafts.unconfirmed.";
 
 const store: UseStore = createStore("loopgate-drafts", "drafts");

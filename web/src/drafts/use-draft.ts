@@ -50,7 +50,8 @@ export function useDraft<T>(page: string, field: string, initial: T): DraftField
     void save(replaced, draft);
   };
   const remove = () => void save(latest.current?.version);
-  const other = drafts.find(
+  // The oldest: taking it makes it the newest, so that each one is offered in turn.
+  const other = drafts.findLast(
     ({ version, value }) =>
       version !== own?.version && JSON.stringify(value) !== JSON.stringify(valueOf(own)),
   );

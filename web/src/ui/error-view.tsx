@@ -1,3 +1,5 @@
+import type { ReactNode } from "react";
+
 import { messageOf, statusOf } from "@/api/errors";
 
 import { Button } from "./button";
@@ -7,10 +9,13 @@ import { EmptyState } from "./panel";
 export function ErrorView({
   error,
   onRetry,
+  home,
   isPage,
 }: {
   error: unknown;
   onRetry?: () => void;
+  /** Link to a page that the person may see; shown if another attempt is unlikely to help. */
+  home?: ReactNode;
   isPage?: boolean;
 }) {
   const { title, text } = explain(error);
@@ -20,11 +25,14 @@ export function ErrorView({
         title={title}
         isPage={isPage ?? false}
         action={
-          onRetry && (
-            <Button onClick={onRetry} variant="plain">
-              Try again
-            </Button>
-          )
+          <>
+            {onRetry && (
+              <Button onClick={onRetry} variant="plain">
+                Try again
+              </Button>
+            )}
+            {[403, 404].includes(statusOf(error) ?? 0) && home}
+          </>
         }
       >
         {text}

@@ -40,7 +40,7 @@ function useRetry(reset: () => void): () => void {
 }
 
 export function RouteError({ error, reset }: ErrorComponentProps) {
-  return <ErrorView error={error} onRetry={useRetry(reset)} isPage />;
+  return <ErrorView error={error} onRetry={useRetry(reset)} home={<HomeLink />} isPage />;
 }
 
 /** Error of a settings page, below the title of all settings. */
@@ -58,18 +58,15 @@ export function SubpageError(props: ErrorComponentProps) {
   );
 }
 
+const HomeLink = () => (
+  <Link to="/" className={buttonClass("plain")}>
+    Go to Needs you
+  </Link>
+);
+
 export function RouteNotFound() {
   return (
-    <EmptyState
-      isPage
-      icon={<Compass />}
-      title="Page not found"
-      action={
-        <Link to="/" className={buttonClass("plain")}>
-          Go to Needs you
-        </Link>
-      }
-    >
+    <EmptyState isPage icon={<Compass />} title="Page not found" action={<HomeLink />}>
       Check the address. The page may have been moved or deleted.
     </EmptyState>
   );

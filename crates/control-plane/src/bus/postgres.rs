@@ -10,6 +10,7 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use sea_orm::sqlx::postgres::{PgListener, PgPool, PgPoolOptions};
 use sea_orm::sqlx::{self, query};
+use sea_orm::{DbErr, RuntimeErr};
 use sha2::{Digest as _, Sha256};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{sleep, timeout};
@@ -56,8 +57,9 @@ impl PostgresBus {
     ///
     /// # Errors
     /// Fails when the URL cannot be parsed.
-    pub fn start(url: &str, schema: Option<&str>, instance: Uuid) -> Result<Self, sqlx::Error> {
-        let pool = PgPoolOptions::new().max_connections(CONNECTIONS).connect_lazy(url)?;
+    pub fn start(url: &str, schema: Option<&str>, instance: Uuid) -> Result<Self, DbErr> {
+        let pool = PgPoolOptions::new().max_connections(CONNECTIONS).connect_lazy(url);
+        let pool = pool.map_err(|error| DbErr::Conn(RuntimeErr::SqlxError(Arc::new(error))))?;
         let channel = Channel { pool, name: channel_name(schema), instance };
         let (outgoing, topics) = mpsc::channel(BACKLOG);
         let bus = Self {
@@ -191,7 +193,7 @@ fn publish(payload: &str, instance: Uuid, local: &LocalBus) {
     if words.next().and_then(|sender| Uuid::try_parse(sender).ok()) == Some(instance) {
         return;
     }
-    words.filter_map(|word| word.parse().ok()).for_each(|topic| local.publish(topic));
+    words.filter_map(Topic::of_text).for_each(|topic| local.publish(topic));
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ pub async fn open(store: &Store, target: Uuid, session: Uuid, instance: Uuid) ->
     let replace = OnConflict::column(Column::ComputeTargetId)
         .update_columns([Column::SessionId, Column::InstanceId])
         .to_owned();
-    desktop_connection::Entity::insert(row(target, session, instance))
+    desktop_connection::Entity::insert(connection(target, session, instance))
         .on_conflict(replace)
         .exec_without_returning(store.writer())
         .await
@@ -51,7 +51,7 @@ pub async fn close(store: &Store, session: &DesktopSession) -> Result<bool, DbEr
     Ok(deleted.rows_affected == 1)
 }
 
-const fn row(target: Uuid, session: Uuid, instance: Uuid) -> desktop_connection::ActiveModel {
+const fn connection(target: Uuid, session: Uuid, instance: Uuid) -> desktop_connection::ActiveModel {
     desktop_connection::ActiveModel {
         compute_target_id: Set(target),
         session_id: Set(session),
@@ -99,7 +99,7 @@ pub async fn report(app: &ControlPlaneState) -> Result<(), DbErr> {
     instance::Entity::insert(row).on_conflict(keep).exec_without_returning(app.store.writer()).await?;
     touch(app).await?;
     for session in app.desktops.sessions() {
-        let row = row(session.target_id, session.session_id, app.instance_id);
+        let row = connection(session.target_id, session.session_id, app.instance_id);
         // A newer connection of the desktop keeps its row, and the next check closes this one.
         let keep = OnConflict::column(Column::ComputeTargetId).do_nothing().to_owned();
         let insert = desktop_connection::Entity::insert(row).on_conflict(keep);

@@ -16,6 +16,7 @@ use sha2::{Digest, Sha256};
 
 use crate::app::ControlPlaneState;
 use crate::audit::{Actor, AuditAction};
+use crate::bus::Topic;
 use crate::error::{ApiError, ApiResult, conflict, too_many_commands};
 use crate::store::column::StoredEnum;
 use crate::store::entity::desktop_command::{self, CommandStatus};

@@ -24,7 +24,7 @@ use super::{ExistingFiles, RunBootstrapArgs, prompt};
 use crate::clock;
 use crate::console::{print_error, print_line};
 use crate::loop_run::{self, stop};
-use crate::model_calls::{CallPool, IsolatedAssistant, LimitWait, ModelRequest};
+use crate::model_calls::{CallPool, IsolatedAssistant, LimitWait, ModelQuestion};
 use crate::project_git::ProjectGit;
 
 /// Exit code of an interrupted run.
@@ -214,7 +214,7 @@ impl BootstrapRun {
         let ask = |call: &DraftCall, share| {
             let request = requests.get(&call.index).map(String::as_str).unwrap_or_default();
             let text = WrittenAgents::request_text(request, call.rejected.as_ref());
-            assistant.ask(ModelRequest { model: AGENT_MODEL, shared_part: &shared_part, text: &text }, share)
+            assistant.ask(ModelQuestion { model: AGENT_MODEL, shared_part: &shared_part, text: &text }, share)
         };
         let pool = CallPool::new(calls, self.limit);
         let waiting = pool.run(ask, |call, result| agents.finish_call(call, result)).await?;

@@ -11,7 +11,7 @@ use loopgate_bootstrap::{
 
 use super::prompt;
 use crate::model_calls::{
-    AnswerStore, CallOutcome, CallResult, MAX_ANSWER, NextStep, PooledCall, RejectedAnswer, correction,
+    CallOutcome, CallResult, MAX_ANSWER, NextStep, PooledCall, PromptAnswers, RejectedAnswer, correction,
     prompt_key, without_fence,
 };
 
@@ -94,7 +94,7 @@ enum DraftCheck {
 pub struct WrittenAgents<'a> {
     pub drafts: Vec<AgentDraft<'a>>,
     terms: RepositoryTerms<'a>,
-    store: AnswerStore,
+    store: PromptAnswers,
     /// Reason for which no further agent is asked for.
     pub end: Option<String>,
 }
@@ -120,7 +120,7 @@ impl<'a> WrittenAgents<'a> {
         Self {
             drafts: analysis.agents.final_agents.iter().map(draft).collect(),
             terms: RepositoryTerms::new(analysis),
-            store: AnswerStore::in_directory(store),
+            store: PromptAnswers::in_directory(store),
             end: None,
         }
     }

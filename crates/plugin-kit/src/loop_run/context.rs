@@ -115,6 +115,11 @@ impl RunContext {
         self.env.insert(name.into(), value.as_ref().to_owned());
     }
 
+    /// Removes a variable from the environment of all later child processes.
+    pub fn remove(&mut self, name: &str) {
+        self.env.remove(OsStr::new(name));
+    }
+
     /// Builds the arguments of an iteration, which may resume a session. `dirs` are accessible directories
     /// outside the project; `budget` limits the spending of the run.
     #[must_use]
@@ -216,7 +221,7 @@ pub(super) fn unpacked_plugins_of(given: Option<&Path>) -> std::io::Result<Optio
 }
 
 /// Reads the settings file. An unreadable file counts as missing, so that it cannot prevent a loop.
-pub(super) fn settings() -> Option<Settings> {
+pub(crate) fn settings() -> Option<Settings> {
     let dir = loopgate_home::default_data_dir().ok()?;
     let store = SettingsStore::open(&dir.join("settings.toml"), Overrides::default()).ok()?;
     Some(store.get().as_ref().clone())
@@ -233,7 +238,7 @@ pub(crate) fn pause() -> Duration {
 }
 
 /// Returns whether loops wait for rate limits. The environment takes precedence over the settings.
-pub(super) fn waits_for_limits(settings: Option<&Settings>) -> bool {
+pub(crate) fn waits_for_limits(settings: Option<&Settings>) -> bool {
     match var::text(var::WAIT_FOR_LIMITS) {
         Some(text) => text != "false",
         None => settings.is_none_or(|settings| settings.wait_for_limits),

@@ -115,7 +115,13 @@ describe("comments in the diff", () => {
   test("that are written stay with their file when the lines are removed from it", () => {
     const formLine = (to: number, state: PatchState | undefined) => {
       const range = { side: "new" as const, from: to, to };
-      const form = { id: "1", repository: "acme/shop", path: "src/a.ts", lines: range };
+      const form = {
+        id: "1",
+        opening: "2",
+        repository: "acme/shop",
+        path: "src/a.ts",
+        lines: range,
+      };
       const [shown] = diffFiles(
         [file],
         "acme/shop",

@@ -1,4 +1,4 @@
-import { useMemo } from "react";
+import { useMemo, useRef } from "react";
 import { v7 as uuidV7 } from "uuid";
 
 import type { CommentDraft } from "@/api/types";
@@ -19,6 +19,8 @@ export interface OpenPlace {
 export interface OpenForm extends OpenPlace {
   /** Id of the comment. */
   id: string;
+  /** Changes when the form is opened at another place. */
+  opening: string;
   /** The lines after a correction. The form stays where it was opened. */
   correctedLines?: LineRange;
 }
@@ -32,7 +34,8 @@ export interface Review {
   place: OpenForm | null;
   open: (place: OpenPlace) => void;
   correctLines: (lines: LineRange) => void;
-  close: () => void;
+  /** Closes the form. Its text is offered by the next one, unless the comment was stored. */
+  close: (isStored?: boolean) => void;
   /** Returns whether the person edits a stored comment. The text is a draft of its form. */
   isEdited: (id: string) => boolean;
   setEdited: (id: string, isEdited: boolean) => void;
@@ -43,13 +46,23 @@ export function useReview(loop: ReviewedLoop, page: string): Review {
   const { drafts, reviews } = useReviews(loop);
   const place = useDraft<OpenForm | null>(page, "form", null);
   const edited = useDraft<string[]>(page, "edited", []);
+  // Of this tab: another one may be writing another comment.
+  const canceled = useRef<string>(undefined);
   return {
     drafts,
     sent: useMemo(() => displayedComments(reviews), [reviews]),
     place: place.value,
-    open: (next) => place.change(() => ({ ...next, id: uuidV7() })),
+    open: (next) =>
+      place.change((form) => ({
+        ...next,
+        id: form?.id ?? canceled.current ?? uuidV7(),
+        opening: uuidV7(),
+      })),
     correctLines: (correctedLines) => place.change((form) => form && { ...form, correctedLines }),
-    close: place.discard,
+    close: (isStored = false) => {
+      canceled.current = isStored ? undefined : place.value?.id;
+      place.discard();
+    },
     isEdited: (id) => edited.value.includes(id),
     setEdited: (id, isEdited) =>
       edited.change((ids) => [...ids.filter((other) => other !== id), ...(isEdited ? [id] : [])]),

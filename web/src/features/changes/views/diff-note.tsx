@@ -97,7 +97,7 @@ function NewComment({
   file: ChangedFile;
   review: Review;
 }) {
-  const { value, change, discard } = useDraft(page, "comment", "");
+  const { value, change, discard } = useDraft(page, `comment ${id}`, "");
   const store = useStoreComment(loop, comparison);
   return (
     <CommentForm
@@ -111,10 +111,10 @@ function NewComment({
       onSubmit={async (body) => {
         await store.mutateAsync({ id, file, lines, body });
         discard();
-        close();
+        close(true);
       }}
-      onCancel={close}
-      onEscape={close}
+      onCancel={() => close()}
+      onEscape={() => close()}
     />
   );
 }

@@ -312,7 +312,7 @@ export function RepositoryDiff({
                       renderFinding(note.finding)
                     ) : (
                       <DiffNote
-                        key={note.kind === "form" ? review.place?.id : note.comment.id}
+                        key={note.kind === "form" ? review.place?.opening : note.comment.id}
                         note={note}
                         page={page}
                         loop={loop}
