@@ -373,7 +373,7 @@ test("tabs write different comments, and a canceled text is offered by the next 
   const [retry, legacy] = ["src/webhooks/retry.ts", "src/legacy.ts"];
   const text = (tab: Page) => tab.getByRole("textbox", { name: "Comment" });
   const openForm = (tab: Page, path: string) =>
-    tab.getByRole("button", { name: `Comment on ${path}` }).click();
+    tab.getByRole("button", { name: `Comment on ${path}`, exact: true }).click();
   const other = await context.newPage();
   for (const tab of [page, other]) {
     await open(tab);

@@ -66,7 +66,7 @@ test("each judge has its status, and says what was found and where", async ({ pa
   await expect(findings.getByRole("checkbox")).toHaveCount(2);
   await findings.getByRole("button", { name: "T-1.1" }).press("Enter");
   const shown = await page.evaluate(() =>
-    [...(CSS.highlights.get("plan-passage") ?? [])].map((range) => String(range)),
+    [...(CSS.highlights.get("plan-passage") ?? [])].map((range) => (range as Range).toString()),
   );
   expect(shown).toEqual(["T-1.1: Parse the flag"]);
   await findings.getByRole("button", { name: "The requirements name a prefix" }).click();

@@ -30,10 +30,12 @@ test.each(["pointerUp", "pointerCancel"] as const)(
     press(screen.getByRole("button"), 0);
     rerender(<Area value="later" />);
     expect(screen.queryByText("earlier")).not.toBeNull();
-    fireEvent[end](document.body);
+    void fireEvent[end](document.body);
     // On touch screens, the click is a later event.
     expect(screen.queryByText("earlier")).not.toBeNull();
-    act(() => vi.runAllTimers());
+    act(() => {
+      vi.runAllTimers();
+    });
     expect(screen.queryByText("later")).not.toBeNull();
   },
 );
