@@ -23,6 +23,14 @@ const EXPIRY_MARGIN_MS = 30_000;
  */
 export type GatewayProblem = "absent" | "unknown" | "refused" | "failed";
 
+/** Returns the error for a change without a response. */
+export const unknownChange = (cause: unknown): GatewayError =>
+  new GatewayError(
+    "unknown",
+    "The gateway has not responded. The change may have been made: check it before you try again.",
+    { cause },
+  );
+
 export class GatewayError extends Error {
   override readonly name = "GatewayError";
   readonly problem: GatewayProblem;
@@ -161,11 +169,7 @@ export class LocalGateway {
       // A page that no longer needs the response says nothing about the gateway.
       if (signal?.aborted) throw error;
       this.#session = undefined;
-      if (isChange) {
-        const message =
-          "The gateway has not responded. The change may have been made: check it before you try again.";
-        throw new GatewayError("unknown", message, { cause: error });
-      }
+      if (isChange) throw unknownChange(error);
       throw new GatewayError("absent", "The gateway is not responding.", { cause: error });
     });
   }

@@ -3,7 +3,7 @@ import { afterEach, expect, test, vi } from "vitest";
 
 import { scopeOf } from "@/api/scope";
 
-import { loopPatches, repositories, startReview } from "./operations";
+import { killProcess, loopPatches, repositories, startReview } from "./operations";
 import { relay, relayEvents } from "./relay";
 
 vi.hoisted(() => vi.stubGlobal("window", { location: { origin: "http://page" } }));
@@ -73,6 +73,21 @@ test("error response of the gateway has the status, the code and the message of 
     status: 403,
     code: "command_not_trusted",
   });
+});
+
+test("change whose events are lost may have been made", async () => {
+  const requests = stubDesktop();
+  const respond = globalThis.fetch;
+  vi.stubGlobal("fetch", (input: RequestInfo | URL, init?: RequestInit) =>
+    (input instanceof Request ? input.url : String(input)).includes("/events")
+      ? Promise.reject(new TypeError("Failed to fetch"))
+      : respond(input, init),
+  );
+  const { signal } = new AbortController();
+  const lost = relay(scopeOf("acme"), "t1", { ...killProcess(7), isChange: true }, signal);
+  await expect(lost).rejects.toMatchObject({ problem: "unknown" });
+  await expect(get()).rejects.toThrow("Failed to fetch");
+  expect(requests).toHaveLength(2);
 });
 
 test("command that ends without a result is an error", async () => {

@@ -9,7 +9,7 @@ import type { Scope } from "@/api/scope";
 import { readEvents } from "@/api/sse";
 import { signatureFor } from "@/signing/commands";
 
-import { GatewayError } from "./local-gateway";
+import { GatewayError, unknownChange } from "./local-gateway";
 import type { Operation } from "./operations";
 
 // Timeout of the command at the desktop, and of the whole exchange at the page.
@@ -87,9 +87,10 @@ function cancel({ api }: Scope, id: string, command_id: string): void {
 async function* commandEvents(
   scope: Scope,
   targetId: string,
-  { id: operationId, method, path, body, isStream, timeoutMs: limit }: Operation<unknown>,
+  operation: Operation<unknown>,
   signal: AbortSignal,
 ): AsyncGenerator<CommandEvent, void> {
+  const { id: operationId, method, path, body, isStream, isChange, timeoutMs: limit } = operation;
   const timeoutMs = isStream ? STREAM_TIMEOUT_MS : (limit ?? COMMAND_TIMEOUT_MS);
   const limited = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
   const signature = await signatureFor(scope, { method, path, body: body ?? null });
@@ -107,15 +108,21 @@ async function* commandEvents(
       signal: limited,
     }),
   );
-  // Not through the typed client, which reads a whole body before it returns.
-  const response = await fetch(
-    `/compute-targets/${targetId}/commands/${commandId}/events?stream=true`,
-    {
-      headers: { Accept: "text/event-stream", ...requestHeaders(scope.organization) },
-      credentials: "same-origin",
-      signal: limited,
-    },
-  );
-  if (!response.ok || response.body === null) throw new ApiError(response.status, undefined);
-  for await (const { data } of readEvents(response.body)) yield JSON.parse(data) as CommandEvent;
+  try {
+    // Not through the typed client, which reads a whole body before it returns.
+    const response = await fetch(
+      `/compute-targets/${targetId}/commands/${commandId}/events?stream=true`,
+      {
+        headers: { Accept: "text/event-stream", ...requestHeaders(scope.organization) },
+        credentials: "same-origin",
+        signal: limited,
+      },
+    );
+    if (!response.ok || response.body === null) throw new ApiError(response.status, undefined);
+    for await (const { data } of readEvents(response.body)) yield JSON.parse(data) as CommandEvent;
+  } catch (error) {
+    // The machine may carry out the command, or have done so. A page that no longer waits does not report it.
+    if (isChange && !isStream && !signal.aborted) throw unknownChange(error);
+    throw error;
+  }
 }
