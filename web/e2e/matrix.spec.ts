@@ -210,7 +210,7 @@ test("page of an organization that the person does not belong to leads to anothe
 }) => {
   await start(page);
   await page.route("**/me", (route) => failWith(route, 403, "Forbidden"));
-  await page.goto(new URL("/nobody/inbox", page.url()).href);
+  await page.goto(new URL("/elsewhere/inbox", page.url()).href);
   await shown(page, "You don't have access");
   await expect(page.getByRole("link", { name: "Go to Needs you" })).toHaveAttribute("href", "/");
 });

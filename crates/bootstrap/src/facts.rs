@@ -71,6 +71,8 @@ impl AgentFacts {
         let descriptions: Vec<String> = commands.iter().map(|command| command.description()).collect();
         if !descriptions.is_empty() {
             self.line(&format!("Commands: {}", descriptions.join(", ")));
+            let directories = commands.iter().map(|command| &command.directory);
+            self.names.extend(directories.filter(|directory| !directory.is_empty()).cloned());
             self.names.extend(commands.iter().map(|command| command.command.clone()));
         }
     }

@@ -95,7 +95,7 @@ pub fn capture() -> Result<String, String> {
     let answer = CorrectionAnswer::read(&answer, &excerpts, contains)?;
     let source = LearningSource {
         repo: repository_key(&project),
-        ticket: session.clone(),
+        ticket: session,
         chat: "session".to_owned(),
         ..LearningSource::default()
     };

@@ -371,9 +371,9 @@ mod tests {
         {
             std::fs::write(code.join(added), "{}").unwrap();
         }
-        let review = plugins.root().join("code-review");
-        std::fs::create_dir_all(review.join(".claude-plugin")).unwrap();
-        std::fs::write(review.join(MANIFEST), "{}").unwrap();
+        let foreign = plugins.root().join("foreign");
+        std::fs::create_dir_all(foreign.join(".claude-plugin")).unwrap();
+        std::fs::write(foreign.join(MANIFEST), "{}").unwrap();
         let changed = plugins.restore().unwrap();
         let expected = [
             "plugins/code/.mcp.json",
@@ -383,7 +383,7 @@ mod tests {
             "plugins/code/hooks/run.sh",
             "plugins/code/skills/.in_use",
             "plugins/code/skills/own",
-            "plugins/code-review",
+            "plugins/foreign",
         ];
         assert_eq!(changed, expected.map(PathBuf::from));
         assert_eq!(std::fs::read(code.join("hooks/run.sh")).unwrap(), original);

@@ -381,7 +381,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Decide about a learned pattern */
+        /**
+         * Decide about a learned pattern
+         * @description Nothing that was learned in one repository is used in another before a person has agreed.
+         */
         post: operations["decide_learning"];
         delete?: never;
         options?: never;
@@ -1716,12 +1719,27 @@ export interface components {
          *           "repo": "*",
          *           "raw": "P-001,pattern,\"Check the lock, then write\",high,5,0.85,,*,io,*",
          *           "history": {
-         *             "sources": [],
-         *             "proposed": false,
+         *             "sources": [
+         *               {
+         *                 "repo": "acme/shop",
+         *                 "run": "shop-SHOP-7",
+         *                 "ticket": "SHOP-7",
+         *                 "file": "src/lock.rs:12",
+         *                 "commit": "0123abcd",
+         *                 "evidence": "the lock was not checked"
+         *               }
+         *             ],
+         *             "proposed": true,
+         *             "agreement": {
+         *               "by": "Kim",
+         *               "at": "2030-01-01T00:00:00Z",
+         *               "repo": "acme/shop"
+         *             },
          *             "needsAgreement": false,
-         *             "shown": 0,
-         *             "uses": 0,
-         *             "verified": 0,
+         *             "shown": 12,
+         *             "uses": 4,
+         *             "verified": 4,
+         *             "lastUsedAt": "2030-01-02T00:00:00Z",
          *             "conflictsWith": []
          *           }
          *         }
@@ -1745,26 +1763,41 @@ export interface components {
             /** @description Repository of the pattern before */
             repo: string;
         };
-        /** @description Decision of a person about a pattern. */
+        /**
+         * @description Decision of a person about a pattern.
+         * @example {
+         *       "id": "P-001",
+         *       "summary": "Check the lock, then write",
+         *       "action": "agree",
+         *       "by": "Kim"
+         *     }
+         */
         LearningDecisionRequest: {
             action: components["schemas"]["LearningAction"];
+            /** @description Name of the person */
             by?: string;
+            /** @description Id of the pattern */
             id: string;
+            /** @description The summary that the person has seen; a changed pattern is refused */
             summary: string;
         };
         /** @description Where a pattern came from, who agreed to it, and what it did. */
         LearningHistory: {
-            agreement?: null | components["schemas"]["LearningAgreement"];
+            agreement?: components["schemas"]["LearningAgreement"] | null;
+            /** @description Ids of contradicting patterns */
             conflictsWith: string[];
             /** Format: date-time */
             lastUsedAt?: string | null;
+            /** @description Whether the pattern applies nowhere until a person agrees */
             needsAgreement: boolean;
+            /** @description Whether the assistant considers the pattern true for other repositories too */
             proposed: boolean;
             /**
              * Format: int64
              * @description Number of agents that received the pattern
              */
             shown: number;
+            /** @description Origins, oldest first; at most 20, and none for a pattern that the user wrote */
             sources: components["schemas"]["LearningOrigin"][];
             /**
              * Format: int64
@@ -4962,18 +4995,39 @@ export interface operations {
                     "application/json": components["schemas"]["LearnedPatterns"];
                 };
             };
-            /** @description The file cannot be read */
+            /** @description A member is missing or invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no pattern with this id */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The text of the pattern has changed */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The files cannot be read or written */
             500: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "error": "Failed to read learnings: stream did not contain valid UTF-8",
-                     *       "code": "operation_failed"
-                     *     }
-                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };

@@ -32,7 +32,7 @@ interface Change {
   draft?: Draft | undefined;
 }
 
-// The person, and as many other tabs as somebody may have forgotten.
+// The person, and several forgotten tabs.
 const MAX_DRAFTS = 5;
 const UNCONFIRMED_PREFIX = "loopgate.drafts.unconfirmed.";
 

@@ -194,10 +194,10 @@ async fn list(State(app): State<App>) -> JsonResult<LearnedPatterns> {
     request_body = LearningDecisionRequest,
     responses(
         (status = 200, body = LearnedPatterns, description = "The patterns after the decision"),
-        (status = 400, body = ErrorBody, description = "A member is missing or invalid"),
-        (status = 404, body = ErrorBody, description = "There is no pattern with this id"),
-        (status = 409, body = ErrorBody, description = "The text of the pattern has changed"),
-        (status = 500, body = ErrorBody, description = "The files cannot be read or written"),
+        (status = 400, body = ErrorBody, description = "A member is missing or invalid", example = json!(ErrorBody::missing_field("summary is required"))),
+        (status = 404, body = ErrorBody, description = "There is no pattern with this id", example = json!(ErrorBody::new(404, "There is no learning with this id"))),
+        (status = 409, body = ErrorBody, description = "The text of the pattern has changed", example = json!(ErrorBody::new(409, "The learning has changed; load the list again"))),
+        (status = 500, body = ErrorBody, description = "The files cannot be read or written", example = json!(ErrorBody::new(500, "Failed to write learnings: permission denied"))),
     ))]
 async fn decide(
     State(app): State<App>,

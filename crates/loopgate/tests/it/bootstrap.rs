@@ -112,8 +112,8 @@ async fn bootstrap_resumes_when_the_usage_limit_ends() -> Result<()> {
     .await?;
     let run = desktop.run(json!({"command": "BOOTSTRAP", "repo": null})).await?;
     let repos = repos(&run, &desktop)?;
-    ensure!(repos.len() == 1 && slugs(&repos[0]).contains(&"security-privacy"), "{repos:?}");
     let output = desktop.cloud.output(run.id).join("\n");
+    ensure!(repos.len() == 1 && slugs(&repos[0]).contains(&"security-privacy"), "{repos:?}\n{output}");
     ensure!(output.contains("The loop waits until"), "{output}");
     Ok(())
 }

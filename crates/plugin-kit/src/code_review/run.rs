@@ -101,7 +101,7 @@ pub struct EndedReview {
 
 #[derive(Debug)]
 pub enum ReviewOutcome {
-    Completed(CompletedReview),
+    Completed(FinishedCodeReview),
     Interrupted,
     /// Message for the user. The answers are stored.
     Failed(String),
@@ -109,7 +109,7 @@ pub enum ReviewOutcome {
 
 /// A completed review.
 #[derive(Debug)]
-pub struct CompletedReview {
+pub struct FinishedCodeReview {
     /// Session directory.
     pub directory: PathBuf,
     /// `None` for a review without a model.
@@ -182,7 +182,7 @@ impl ReviewRun {
         EndedReview { cost, outcome }
     }
 
-    async fn review(&self, spent: &mut Usd) -> Result<CompletedReview, AskingEnd> {
+    async fn review(&self, spent: &mut Usd) -> Result<FinishedCodeReview, AskingEnd> {
         let started = Instant::now();
         let (dir, change, wishes) = (self.dir.clone(), self.change.clone(), self.instructions.clone());
         // It waits for git with a runtime of its own, which cannot be nested.
@@ -202,7 +202,7 @@ impl ReviewRun {
                 unreviewed: &[],
             };
             let text = report.text(&report::footer(started.elapsed(), &BTreeMap::new()));
-            return Ok(CompletedReview { directory: session.directory().to_owned(), verdict: None, text });
+            return Ok(FinishedCodeReview { directory: session.directory().to_owned(), verdict: None, text });
         }
         if prepared.data.files_to_review.is_empty() {
             // An approval would hide that the base is not the one that the caller meant.
@@ -264,7 +264,7 @@ impl ReviewRun {
             session.complete()
         };
         write().map_err(AskingEnd::Failed)?;
-        Ok(CompletedReview { directory: session.directory().to_owned(), verdict: Some(verdict), text })
+        Ok(FinishedCodeReview { directory: session.directory().to_owned(), verdict: Some(verdict), text })
     }
 
     /// Returns the identity of what is reviewed.

@@ -286,9 +286,9 @@ async fn plugins_are_installed_and_updated() {
     let unknown = install(&["nope"]).await;
     assert!(
         unknown.code == 1
-            && unknown
-                .stderr
-                .contains("unknown plugin nope; available plugins: code, code-review, judges, self-learning")
+            && unknown.stderr.contains(
+                "unknown plugin nope; available plugins: bootstrap, code, code-review, judges, self-learning"
+            )
     );
 }
 

@@ -129,7 +129,7 @@ impl Fixture {
         runtime.block_on(run.run())
     }
 
-    pub(in crate::code_review) fn completed(&self) -> CompletedReview {
+    pub(in crate::code_review) fn completed(&self) -> FinishedCodeReview {
         match self.run().outcome {
             ReviewOutcome::Completed(review) => review,
             other => panic!("{other:?}"),
