@@ -122,7 +122,9 @@ async fn instance_that_was_considered_dead_stores_its_connections_again() {
     if plane.app.store.is_embedded() {
         return;
     }
-    let target = plane.desktop().await.target_id;
+    // Kept: it would disconnect.
+    let desktop = plane.desktop().await;
+    let target = desktop.target_id;
     let mut wake = plane.app.bus.subscribe(Topic::Organization(plane.owner.organization_id));
     let db = plane.app.store.writer();
     instance::Entity::delete_many().exec(db).await.unwrap();

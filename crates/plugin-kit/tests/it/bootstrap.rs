@@ -87,7 +87,7 @@ async fn session_writes_the_agents_without_a_permission_prompt() {
         "{results}"
     );
     let agent = std::fs::read_to_string(session.project.join(".claude/agents/data-persistence.md")).unwrap();
-    assert!(agent.contains("`PlantStore`") || agent.contains("`OrderStore`"), "{agent}");
+    assert!(agent.contains("`shop/store"), "{agent}");
     // Agents read nothing but their prompt, and have no tools.
     let requests = session.model.requests_of("texts");
     assert_eq!(requests.len(), 6);
