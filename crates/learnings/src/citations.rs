@@ -181,7 +181,7 @@ mod tests {
         let answer = "VERIFIED: T-1.1\n\nLEARNINGS_ACKNOWLEDGED\n\
             Applied: \"P-001\" -> [ran them, see src/db.rs:12 and src/a b.rs:3]\n\
             - Applied: \"Keep money in cents, as whole numbers\" -> [pay.ts:40]\n\
-            Applied: P-009 -> [x.rs:1]\nApplied: \"Something that nobody was shown\" -> [x.rs:1]";
+            Applied: P-009 -> [x.rs:1]\nApplied: \"Something that was not shown\" -> [x.rs:1]";
         let acknowledgement = Acknowledgement::parse(answer, &shown()).unwrap();
         let place = |file: &str, line| Citation { file: file.to_owned(), line };
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Identity of a repository, by which its learnings are told apart from those of others.
+//! Identity of a repository, by which its learnings are distinguished from those of others.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 const MAX_CONFIG: u64 = 1024 * 1024;
 /// Owner of repositories without a remote, which have none at a host.
 const LOCAL_OWNER: &str = "local";
-/// Digits of the hash that tells local repositories of the same name apart.
+/// Digits of the hash that distinguishes local repositories of the same name.
 const HASH_DIGITS: usize = 8;
 
 /// Returns the owner and name of the repository that contains a directory: those at its host, by its `origin` or only
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn repositories_of_the_same_name_without_a_remote_are_told_apart() {
+    fn repositories_of_the_same_name_without_a_remote_differ() {
         let dir = tempfile::tempdir().unwrap();
         let keys = ["a/shop", "b/shop"].map(|path| {
             repository(&dir.path().join(path), None);

@@ -34,7 +34,7 @@ impl Default for WokenDesktopsSender {
 
 impl WokenDesktopsSender {
     pub(super) fn send(&self, id: Option<Uuid>) {
-        // Without receivers, nobody has to be woken.
+        // An error means that there are no receivers.
         let _ = self.0.send(id);
     }
 

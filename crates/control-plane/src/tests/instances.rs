@@ -72,7 +72,7 @@ async fn newer_connection_at_another_instance_supersedes_the_older_one() {
     let mut new = connect_to(&other, &old).await;
     assert_eq!(new.target_id, target);
     assert_eq!(old.close_code().await, close::SUPERSEDED);
-    // The end of the old connection changes nothing, and is announced to nobody.
+    // The end of the old connection changes nothing and publishes no topic.
     while plane.app.desktops.is_connected(target) {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }

@@ -293,7 +293,7 @@ fn names_that_do_not_exist_go_back_once() {
     assert!(!fixture.path("calls/data-persistence.3").exists());
     fixture.forget_calls();
     fixture.completed();
-    assert!(fixture.calls().is_empty(), "what is left was stored");
+    assert!(fixture.calls().is_empty(), "the remaining answers were stored");
     // A name that a later commit removes goes back as well, although the facts are the same.
     let fixture = Fixture::new(&bad(GOOD).replace("`shop/ledger/book.py`", "`CartPage`"));
     fixture.completed();

@@ -149,7 +149,7 @@ impl<'a> LearningSteps<'a> {
     fn merge_build_result(&mut self) -> StepEnd {
         let state = &self.driver.state;
         let result: Option<Value> = untrusted::read_json(&state.workdir.join(".learnings/build-result.json"));
-        // The file stays: judges read it, and its iteration tells whether it belongs to this one.
+        // The file stays: judges read it, and its member `iteration` names its iteration.
         let Some(result) = result.filter(|result| {
             let text = |name: &str| result.get(name).and_then(Value::as_str).unwrap_or_default();
             text("iteration") == state.iteration.to_string() && text("run_id") == state.run_id

@@ -30,7 +30,7 @@ pub fn of_answers(workdir: &Path) -> Vec<(ExcerptKind, String)> {
             .iter()
             .find(|later| later.agent_type == IMPLEMENTING && task_of(later).as_deref() == Some(&id));
         let kind = kind(answer, &id)?;
-        // What nobody has repaired or answered teaches nothing yet.
+        // Without a repair or an answer, there is nothing to learn.
         let next = next?;
         Some((
             kind,

@@ -240,8 +240,11 @@ async fn learning_from_a_task_that_was_sent_back_is_cited_truly_and_falsely() {
     let second = Project::new();
     remote(&second);
     learn(&home, &second, &model, citing("hello.txt:1")).await;
-    let told = model.requests_of("implementer");
-    assert!(told.iter().any(|request| request.user_text().contains(LEARNED)), "the next loop receives it");
+    let requests = model.requests_of("implementer");
+    assert!(
+        requests.iter().any(|request| request.user_text().contains(LEARNED)),
+        "the next loop receives it"
+    );
     assert_eq!((&pattern(&home).1["uses"], &pattern(&home).1["verified"]), (&json!(1), &json!(1)));
     assert_eq!(model.requests_of("learning").len(), 1, "without a correction nothing is asked");
 
@@ -259,8 +262,8 @@ async fn learning_from_a_task_that_was_sent_back_is_cited_truly_and_falsely() {
     other.git(&["remote", "add", "origin", "https://github.com/other/greet.git"]);
     let before = model.requests_of("implementer").len();
     learn(&home, &other, &model, citing("hello.txt:1")).await;
-    let told = model.requests_of("implementer");
-    assert!(told[before..].iter().all(|request| !request.user_text().contains(LEARNED)));
+    let requests = model.requests_of("implementer");
+    assert!(requests[before..].iter().all(|request| !request.user_text().contains(LEARNED)));
     assert_eq!(pattern(&home).1["uses"], 2, "a citation of what was not shown does not count");
 }
 
