@@ -52,11 +52,11 @@ pub fn code_span(text: &str) -> String {
 #[must_use]
 pub fn code_block(text: &str, language: &str) -> String {
     const MIN_FENCE: usize = 3;
-    let fence = "`".repeat((longest_run(text) + 1).max(MIN_FENCE));
+    let text = text.lines().map(|line| visible(line).collect::<String>()).collect::<Vec<_>>().join("\n");
+    let fence = "`".repeat((longest_run(&text) + 1).max(MIN_FENCE));
     let is_name = |char: &char| char.is_ascii_alphanumeric() || matches!(char, '+' | '#' | '-');
     let language: String = language.chars().filter(is_name).take(MAX_LANGUAGE).collect();
-    let lines: Vec<String> = text.lines().map(|line| visible(line).collect()).collect();
-    format!("{fence}{language}\n{}\n{fence}", lines.join("\n"))
+    format!("{fence}{language}\n{text}\n{fence}")
 }
 
 /// Returns the characters of a line without those that are not displayed, or that change the order of others.
@@ -155,6 +155,8 @@ mod tests {
         assert_eq!(code_span(""), "`  `");
         assert_eq!(code_block("let a = 1;", "rs"), "```rs\nlet a = 1;\n```");
         assert_eq!(code_block("````\n@ann", "r s`\n"), "`````rs\n````\n@ann\n`````");
+        // Characters that are left out join runs of backticks.
+        assert_eq!(code_block("``\r`", ""), "````\n```\n````");
     }
 
     proptest! {
