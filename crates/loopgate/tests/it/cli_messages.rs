@@ -5,6 +5,7 @@ use std::net::TcpListener;
 use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::home::UserHome;
 use loopgate_testkit::loopgate::Setup;
+use loopgate_testkit::wait;
 
 use crate::cli::{refusal, run};
 
@@ -113,13 +114,11 @@ async fn empty_lists_print_a_sentence() -> Result<()> {
 async fn unconfigured_gateway_prints_setup_options() -> Result<()> {
     let home = UserHome::temporary()?;
     let loopgate = Setup::new(&home)?.binary(PROGRAM).gateway_alone().start().await?;
-    let message = loopgate.output();
-    for option in
-        ["loopgate up --sandbox", "LOOPGATE_API_KEY", "onboarding_completed = true", "settings.toml"]
-    {
-        ensure!(message.contains(option), "{option} in {message}");
-    }
-    Ok(())
+    let options =
+        ["loopgate up --sandbox", "LOOPGATE_API_KEY", "onboarding_completed = true", "settings.toml"];
+    // Printed after the gateway is ready.
+    let has_printed = || options.iter().all(|option| loopgate.output().contains(option));
+    wait::until(home.path(), async || has_printed().then_some(())).await
 }
 
 #[tokio::test]
