@@ -98,7 +98,8 @@ pub const ACTS: &[Act] = {
     use Way::{Command, Completion, Frame, Route};
     &[
         Act { name: "read the state of the service", role: Anyone, audit: &[], ways: &[
-            Route("GET", "/health"), Route("GET", "/health/db"), Route("GET", "/auth/methods"),
+            Route("GET", "/health"), Route("GET", "/health/live"), Route("GET", "/health/ready"),
+            Route("GET", "/health/db"), Route("GET", "/auth/methods"),
         ] },
         Act { name: "sign in", role: Anyone, audit: &[Audit::SignIn], ways: &[
             Route("POST", "/auth/sign-in-link"), Route("POST", "/auth/sign-in"),
@@ -297,6 +298,9 @@ pub const ACTS: &[Act] = {
         ] },
         Act { name: "copy or replace the data of the installation", role: Operator, audit: &[], ways: &[
             Command("backup"), Command("restore"), Command("new-secrets"),
+        ] },
+        Act { name: "check the database, or update its schema", role: Operator, audit: &[], ways: &[
+            Command("check"), Command("migrate"),
         ] },
     ]
 };

@@ -58,7 +58,9 @@ pub struct ControlPlaneParts {
     pub streams: OpenStreams,
     /// Tasks that outlive the request that spawned them; shutdown waits for all of them.
     pub tasks: TaskTracker,
-    /// Cancelled at the start of a shutdown; event streams select on it, so that their connections can close.
+    /// Cancelled when a shutdown is requested; the instance is not ready any more, and serves the requests that still arrive.
+    pub drain: CancellationToken,
+    /// Cancelled when no further requests are accepted; event streams select on it, so that their connections can close.
     pub streams_end: CancellationToken,
     /// Cancelled when no request is in flight any more; periodic tasks select on it.
     pub shutdown: CancellationToken,

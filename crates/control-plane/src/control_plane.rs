@@ -100,6 +100,7 @@ impl ControlPlane {
             streams: OpenStreams::default(),
             uploads: Semaphore::new(1),
             tasks: TaskTracker::new(),
+            drain: CancellationToken::new(),
             streams_end: CancellationToken::new(),
             shutdown: CancellationToken::new(),
             code_host: config.code_host_app.as_ref().map(InstalledCodeHost::new).transpose()?,
@@ -192,7 +193,13 @@ impl ControlPlane {
         self.app.clone()
     }
 
-    /// Ends all event streams. The first step of a shutdown: requests in flight, connections of desktops and
+    /// Makes `GET /health/ready` fail, so that a load balancer sends requests to other instances. The first step of a
+    /// shutdown: everything else continues.
+    pub fn drain(&self) {
+        self.app.drain.cancel();
+    }
+
+    /// Ends all event streams. The second step of a shutdown: requests in flight, connections of desktops and
     /// background tasks continue.
     pub fn end_streams(&self) {
         self.app.streams_end.cancel();
@@ -204,6 +211,7 @@ impl ControlPlane {
     /// Fails when the database cannot be closed.
     pub async fn shutdown(&self) -> Result<(), ControlPlaneError> {
         // The order matters: tasks and connections write their last rows before the database closes.
+        self.drain();
         self.end_streams();
         self.app.shutdown.cancel();
         self.app.desktops.shutdown().await;

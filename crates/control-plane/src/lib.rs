@@ -14,6 +14,7 @@ mod conditional;
 mod config;
 mod control_plane;
 mod credentials;
+mod database;
 mod desktops;
 mod dispatch;
 mod documents;
@@ -47,4 +48,5 @@ pub use administration::{Administration, AdministrationError, ListedOrganization
 pub use change_requests::standing::Attention;
 pub use config::{CodeHostApp, Config, Demonstration, MachineRepositories, OidcProvider, Secrets};
 pub use control_plane::{ControlPlane, ControlPlaneError};
+pub use database::{DatabaseCheck, check_database, migrate, missing_migrations};
 pub use router::openapi;

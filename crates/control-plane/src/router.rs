@@ -80,6 +80,8 @@ fn table() -> Vec<RouteRow> {
     vec![
         // Health
         ("GET", "/health", Public, NONE, routes!(health::health)),
+        ("GET", "/health/live", Public, NONE, routes!(health::live)),
+        ("GET", "/health/ready", Public, NONE, routes!(health::ready)),
         ("GET", "/health/db", Public, NONE, routes!(health::database)),
         // People
         ("GET", "/auth/methods", Public, NONE, routes!(auth::methods)),

@@ -169,19 +169,28 @@ impl EmbeddedControlPlane {
             .context("cannot create an onboarding attempt for this desktop")
     }
 
-    /// Serves until `stop` is cancelled. Then refuses new connections, and gives the requests in flight `grace`
-    /// to complete.
-    pub async fn serve(self, stop: CancellationToken, grace: Duration) -> anyhow::Result<()> {
+    /// Serves until `stop` is cancelled, and then for `drain` without being ready, so that a load balancer sends no
+    /// requests any more. Then refuses new connections, and gives the requests in flight `grace` to complete.
+    pub async fn serve(
+        self,
+        stop: CancellationToken,
+        drain: Duration,
+        grace: Duration,
+    ) -> anyhow::Result<()> {
         let control_plane = self.control_plane;
+        let refuse = CancellationToken::new();
         let server = LimitedServer::new(self.listener, control_plane.router(), self.trusted_proxies);
         let limit = async {
             stop.cancelled().await;
+            control_plane.drain();
+            tokio::time::sleep(drain).await;
+            refuse.cancel();
             // Streams would otherwise keep their connections open until the end of the grace period.
             control_plane.end_streams();
             tokio::time::sleep(grace).await;
         };
         tokio::select! {
-            () = server.serve(stop.clone()) => {}
+            () = server.serve(refuse.clone()) => {}
             () = limit => tracing::warn!(?grace, "requests in flight were aborted at shutdown"),
         }
         control_plane.shutdown().await.context("the control plane did not shut down cleanly")

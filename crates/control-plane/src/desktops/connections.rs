@@ -16,9 +16,9 @@ use super::register;
 use crate::app::ControlPlaneState;
 use crate::bus::{Topic, WokenDesktops};
 use crate::change_requests;
-use crate::store::Store;
 use crate::store::entity::desktop_connection::{self, Column};
 use crate::store::entity::{compute_target, instance};
+use crate::store::{DATABASE_NOW, Store};
 
 // Interval of the reports of an instance, and of the checks that no notification has caused.
 const EVERY: Duration = Duration::from_secs(5);
@@ -26,8 +26,6 @@ const EVERY: Duration = Duration::from_secs(5);
 const DEAD_AFTER: i64 = 10_000;
 // Ids per query; keeps the number of bind parameters well below the database's limit.
 const BATCH: usize = 500;
-// The database's time in milliseconds: clocks of instances may differ.
-const DATABASE_NOW: &str = "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)";
 
 /// Stores a connection as the current one of its desktop. An older one, at any instance, is closed.
 pub async fn open(store: &Store, target: Uuid, session: Uuid, instance: Uuid) -> Result<(), DbErr> {

@@ -7,6 +7,7 @@ pub mod column;
 pub mod entity;
 pub mod migration;
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use futures_util::TryStreamExt as _;
@@ -15,7 +16,7 @@ use sea_orm::{
     ConnectOptions, ConnectionTrait, Database, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr,
     EntityTrait, QuerySelect as _, Select, SqlErr, TransactionTrait,
 };
-use sea_orm_migration::{MigratorTrait, SchemaManager};
+use sea_orm_migration::{MigratorTrait, SchemaManager, seaql_migrations};
 use serde::de::DeserializeOwned;
 
 // Timeout for a pooled connection, and for SQLite's lock.
@@ -27,6 +28,9 @@ const MIGRATIONS_TABLE: &str = "seaql_migrations";
 // Shared by readers and writers. Well below PostgreSQL's default of 100 connections, so that several
 // instances fit.
 const POSTGRES_CONNECTIONS: u32 = 16;
+
+/// The database's time in milliseconds, in SQL of PostgreSQL: clocks of instances may differ.
+pub const DATABASE_NOW: &str = "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)";
 
 // Waits for the advisory lock of the migrations of a schema.
 const MIGRATION_LOCK: &str =
@@ -65,7 +69,7 @@ impl Store {
     }
 
     /// Applies pending migrations. On PostgreSQL, other instances that start at the same time wait.
-    async fn migrate(&self) -> Result<(), DbErr> {
+    pub async fn migrate(&self) -> Result<(), DbErr> {
         if self.is_embedded() {
             return migration::Migrator::up(&self.write, None).await;
         }
@@ -90,6 +94,20 @@ impl Store {
         // Fails when the database contains a migration that this version does not know.
         let pending = migration::Migrator::get_pending_migrations(&self.write).await;
         Ok(pending.is_ok_and(|pending| pending.is_empty()))
+    }
+
+    /// Returns the names of the migrations of this version that have not been applied. A later version, which may run
+    /// beside this one, may have applied more.
+    pub async fn missing_migrations(&self) -> Result<Vec<String>, DbErr> {
+        let applied = if self.has_schema().await? {
+            seaql_migrations::Entity::find().all(&self.read).await?
+        } else {
+            Vec::new()
+        };
+        let applied: HashSet<String> = applied.into_iter().map(|row| row.version).collect();
+        let own = migration::Migrator::migrations();
+        let missing = own.iter().map(|migration| migration.name()).filter(|name| !applied.contains(*name));
+        Ok(missing.map(str::to_owned).collect())
     }
 
     /// Returns the pool for read-only statements.

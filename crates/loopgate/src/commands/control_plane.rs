@@ -2,6 +2,7 @@
 //! commands of its operator.
 
 mod backup;
+mod database;
 mod operator;
 
 use std::io::IsTerminal as _;
@@ -26,9 +27,12 @@ use crate::{banner, commands};
 /// Time that requests in flight have to complete after SIGTERM. Browsers and desktops would otherwise have to
 /// find out whether a request that was cut off took effect.
 const REQUEST_GRACE: Duration = Duration::from_secs(20);
-/// Time limit of the whole shutdown. With the watchdog's delay, it stays below 30 seconds, the grace period of
+/// Time limit of the shutdown after draining. With the watchdog's delay, it stays below 30 seconds, the grace period of
 /// Kubernetes.
 const SHUTDOWN_LIMIT: Duration = Duration::from_secs(25);
+
+/// Largest value of --drain-seconds.
+const MAX_DRAIN_SECONDS: u64 = 300;
 
 /// Run only the control plane and the web app.
 ///
@@ -59,6 +63,10 @@ enum OperatorCommand {
     Backup(backup::BackupArgs),
     /// Restore a backup into an empty data directory.
     Restore(backup::RestoreBackupArgs),
+    /// Check the database.
+    Check(database::DatabaseCheckArgs),
+    /// Apply the migrations of this version to the database.
+    Migrate(database::MigrateArgs),
     /// Create new secrets for an existing database, after the secrets file was lost.
     NewSecrets(NewSecretsArgs),
 }
@@ -152,6 +160,16 @@ struct ServeArgs {
     /// commas.
     #[arg(long, env = "LOOPGATE_TRUSTED_PROXIES", value_name = "ADDRESS", value_delimiter = ',')]
     trusted_proxy: Vec<IpAddr>,
+    /// Seconds after SIGTERM in which requests are still accepted while /health/ready returns 503: the time in which a load
+    /// balancer notices that.
+    #[arg(
+        long,
+        env = "LOOPGATE_DRAIN_SECONDS",
+        value_name = "SECONDS",
+        default_value_t = 0,
+        value_parser = clap::value_parser!(u64).range(..=MAX_DRAIN_SECONDS)
+    )]
+    drain_seconds: u64,
     #[command(flatten)]
     code_host: CodeHostArgs,
     #[command(flatten)]
@@ -285,6 +303,8 @@ impl ControlPlaneArgs {
             Some(OperatorCommand::Organization(command)) => command.run(),
             Some(OperatorCommand::Backup(args)) => args.run(),
             Some(OperatorCommand::Restore(args)) => args.run(),
+            Some(OperatorCommand::Check(args)) => args.run(),
+            Some(OperatorCommand::Migrate(args)) => args.run(),
             Some(OperatorCommand::NewSecrets(args)) => args.run(),
         }
     }
@@ -295,7 +315,8 @@ impl ServeArgs {
         let dir = open_dir(&self.common)?;
         let _log = commands::start_log(&dir, &self.common, stored_settings(&dir)?.as_ref())?;
         commands::block_on(async {
-            let shutdown = Shutdown::on_signals(&dir, SHUTDOWN_LIMIT)?;
+            let drain = Duration::from_secs(self.drain_seconds);
+            let shutdown = Shutdown::on_signals(&dir, drain + SHUTDOWN_LIMIT)?;
             // Bound before the origin is derived: the port may be 0.
             let listener = embedded::listen(self.listen, "--listen").await?;
             let origin = self.api_origin.unwrap_or(format!("http://{}", listener.local_addr()?));
@@ -330,7 +351,7 @@ impl ServeArgs {
             if let Some(failed) = shutdown.last_failure() {
                 tracing::warn!(%failed, "previous shutdown failed");
             }
-            let serve = embedded.serve(shutdown.requested(), REQUEST_GRACE);
+            let serve = embedded.serve(shutdown.requested(), drain, REQUEST_GRACE);
             shutdown.clone().bound(shutdown.part("controlPlane.stop", serve)).await
         })
     }

@@ -120,7 +120,8 @@ impl UpArgs {
 
         // The control plane stops after the desktop, which reports its final state to it.
         let control_plane_stop = CancellationToken::new();
-        let control_plane = tokio::spawn(control_plane.serve(control_plane_stop.clone(), REQUEST_GRACE));
+        let control_plane =
+            tokio::spawn(control_plane.serve(control_plane_stop.clone(), Duration::ZERO, REQUEST_GRACE));
         // The claim is an HTTP request to the control plane, so that has to serve already.
         onboarding::connect(&origin, &web_origin, &attempt, &home.credentials).await?;
         let show_banner = async {

@@ -126,3 +126,19 @@ async fn termination_finishes_requests_in_flight() -> Result<()> {
     ensure!(ended.success(), "{ended}");
     Ok(())
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn draining_instance_is_not_ready_and_serves_requests() -> Result<()> {
+    let home = UserHome::temporary()?;
+    let draining = format!("#!/bin/sh\nexport LOOPGATE_DRAIN_SECONDS=4\nexec '{PROGRAM}' \"$@\"\n");
+    let draining = home.script("loopgate-draining", &draining)?;
+    let mut plane = TestControlPlane::start(&draining, home.path()).await?;
+    signal(plane.pid().context("not running")?, "TERM")?;
+    let is_ready = async || Some(plane.request("GET", "/health/ready").send().await.ok()?.status() == 200);
+    wait::until(home.path(), async || (!is_ready().await?).then_some(())).await?;
+    let served = plane.request("GET", "/documents").send().await?;
+    ensure!(served.status() == 200, "{}", served.status());
+    let ended = tokio::time::timeout(Duration::from_secs(30), plane.wait()).await??;
+    ensure!(ended.success(), "{ended}");
+    Ok(())
+}

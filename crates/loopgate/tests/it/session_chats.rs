@@ -51,6 +51,7 @@ async fn terminal_chat_alternates_between_providers() -> Result<()> {
     chats.0.get("terminal-chat", &[]).await?.is(200, &json!({"messages": []}))?;
     let events = chats.send("terminal-chat", json!({"message": "Which port?"})).await?;
     ensure!(events[0] == json!({"type": "status", "status": "spawning", "mode": "assistant"}), "{events:?}");
+    ensure!(events.contains(&json!({"type": "result", "success": true})), "{events:?}");
     ensure!(events.last() == Some(&json!({"type": "done"})), "{events:?}");
     let events = chats.send("terminal-chat", json!({"message": "@reviewer  Is that right?"})).await?;
     ensure!(events[1]["mode"] == "reviewer" && events[1]["pid"].is_u64(), "{events:?}");

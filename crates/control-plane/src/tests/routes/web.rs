@@ -1,5 +1,6 @@
 use std::collections::BTreeSet;
 
+use sea_orm::ConnectionTrait as _;
 use serde_json::json;
 
 use crate::router::all_routes;
@@ -92,7 +93,32 @@ async fn unhandled_method_is_not_implemented() {
 async fn health_needs_no_credential() {
     let plane = TestApp::start().await;
     assert_eq!(plane.anonymous().get("/health").await.text, "OK");
-    assert_eq!(plane.anonymous().get("/health/db").await.text, "OK");
+    for path in ["/health/live", "/health/ready", "/health/db"] {
+        assert_eq!(plane.anonymous().get(path).await.text, "OK", "{path}");
+    }
+}
+
+#[tokio::test]
+async fn instance_that_cannot_take_requests_is_not_ready() {
+    let plane = TestApp::start().await;
+    let (client, db) = (plane.anonymous(), plane.app.store.writer());
+    if plane.app.store.is_embedded() {
+        // On PostgreSQL, this statement would reach one connection of the pool.
+        db.execute_unprepared("PRAGMA query_only = 1").await.unwrap();
+        let response = client.get("/health/ready").await;
+        assert_eq!(response.refused(), (503, "Database cannot be written"));
+        db.execute_unprepared("PRAGMA query_only = 0").await.unwrap();
+    }
+    // A later version has applied a migration.
+    let later = "INSERT INTO seaql_migrations (version, applied_at) VALUES ('m9999_later', 0)";
+    db.execute_unprepared(later).await.unwrap();
+    assert_eq!(client.get("/health/ready").await.text, "OK");
+    db.execute_unprepared("DELETE FROM seaql_migrations WHERE version LIKE 'm0003%'").await.unwrap();
+    let response = client.get("/health/ready").await;
+    assert_eq!(response.refused(), (503, "Database lacks migrations of this version"));
+    plane.app.drain.cancel();
+    assert_eq!(client.get("/health/ready").await.refused(), (503, "Shutting down"));
+    assert_eq!(client.get("/health/live").await.text, "OK");
 }
 
 #[test]
