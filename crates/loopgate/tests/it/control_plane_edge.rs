@@ -134,8 +134,11 @@ async fn draining_instance_is_not_ready_and_serves_requests() -> Result<()> {
     let draining = home.script("loopgate-draining", &draining)?;
     let mut plane = TestControlPlane::start(&draining, home.path()).await?;
     signal(plane.pid().context("not running")?, "TERM")?;
-    let is_ready = async || Some(plane.request("GET", "/health/ready").send().await.ok()?.status() == 200);
-    wait::until(home.path(), async || (!is_ready().await?).then_some(())).await?;
+    let drained = async {
+        while plane.request("GET", "/health/ready").send().await?.status() == 200 {}
+        anyhow::Ok(())
+    };
+    tokio::time::timeout(wait::LIMIT, drained).await??;
     let served = plane.request("GET", "/documents").send().await?;
     ensure!(served.status() == 200, "{}", served.status());
     let ended = tokio::time::timeout(Duration::from_secs(30), plane.wait()).await??;
