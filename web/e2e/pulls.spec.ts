@@ -105,7 +105,8 @@ test("chosen comments are sent to one loop", async ({ page }) => {
 
 test("conflicts are resolved by one loop, which merges the base branch", async ({ page }) => {
   await page.route("**/git/pr/standing?**", async (route) => {
-    const response = await route.fetch();
+    // The server may close a connection that was idle.
+    const response = await route.fetch({ maxRetries: 2 });
     const body = (await response.json()) as object;
     return route.fulfill({
       response,
@@ -132,13 +133,15 @@ test("conflicts are resolved by one loop, which merges the base branch", async (
 test("pull request is read again when its machine reports a change", async ({ page }) => {
   let isResolved = false;
   await page.route("**/git/pr/standing?**", async (route) => {
-    const response = await route.fetch();
+    // The server may close a connection that was idle.
+    const response = await route.fetch({ maxRetries: 2 });
     const body = (await response.json()) as object;
     return route.fulfill({ response, json: { ...body, hasConflicts: !isResolved } });
   });
   // Another state than that of the last report, so that the page reads the change request until there is another report.
   await page.route(/\/change-requests\/feature-110(\?|$)/, async (route) => {
-    const response = await route.fetch();
+    // The server may close a connection that was idle.
+    const response = await route.fetch({ maxRetries: 2 });
     const body = (await response.json()) as { data: { pullRequests: object[] } };
     const pullRequests = body.data.pullRequests.map((pull) => ({
       ...pull,
@@ -197,7 +200,8 @@ test("refused merge says why, and the pull request is read again", async ({ page
 test("last known state is displayed while the machine is offline", async ({ page }) => {
   await page.route("**/api/gateway/git/pr/**", (route) => route.abort());
   await page.route("**/compute-targets", async (route) => {
-    const response = await route.fetch();
+    // The server may close a connection that was idle.
+    const response = await route.fetch({ maxRetries: 2 });
     const body = (await response.json()) as { data: { isOnline: boolean }[] };
     for (const target of body.data) target.isOnline = false;
     return route.fulfill({ response, json: body });
