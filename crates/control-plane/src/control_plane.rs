@@ -211,7 +211,6 @@ impl ControlPlane {
     /// Fails when the database cannot be closed.
     pub async fn shutdown(&self) -> Result<(), ControlPlaneError> {
         // The order matters: tasks and connections write their last rows before the database closes.
-        self.drain();
         self.end_streams();
         self.app.shutdown.cancel();
         self.app.desktops.shutdown().await;
