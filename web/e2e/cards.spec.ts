@@ -1,14 +1,14 @@
 /** Cards of comments and findings keep the focus and the press of a person while the diff viewer moves them. */
 import { expect, type Locator, type Page, test } from "@playwright/test";
 
-import { type Mock, signInTo, startMock } from "./mock";
+import { type Mock, signInTo, startMock, stopAfterEach } from "./mock";
 import { copiedText } from "./quality";
 
 const LOOP = "01980000-0000-7000-8000-000000000011";
 const TEST_FILE = "test/retry.test.ts";
 
 let mock: Mock;
-test.afterEach(() => mock.stop());
+stopAfterEach(() => mock);
 
 async function start(
   page: Page,
@@ -93,6 +93,61 @@ test("finding of an address keeps the focus when the lines above it arrive", asy
   await card.getByRole("button", { name: "Copy link" }).first().click();
   await expectFocusKept(page, await copiedText(page, "&finding="), card);
 });
+
+/** Lets the lines of a file arrive first. Returns the function that sends those of the others. */
+async function holdOtherLines(page: Page, path: string): Promise<() => void> {
+  let send: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => (send = resolve));
+  let isFirst = true;
+  await page.route("**/git/loop-changes/*", async (route) => {
+    if (route.request().method() !== "POST") return route.fallback();
+    const response = await route.fetch();
+    const lines = (await response.json()) as { patches: { path: string }[] };
+    if (isFirst) {
+      isFirst = false;
+      const [others, own] = [false, true].map((isOwn) =>
+        lines.patches.filter((patch) => (patch.path === path) === isOwn),
+      );
+      const remaining = others?.map((patch) => patch.path);
+      return route.fulfill({ response, json: { ...lines, patches: own, remaining } });
+    }
+    await held;
+    return route.fulfill({ response, json: lines });
+  });
+  return send;
+}
+
+for (const [changedFiles, where] of [
+  [3, "in view"],
+  [10, "above the view"],
+] as const)
+  test(`finding of an address stays in view when files ${where} arrive later, until the person scrolls`, async ({
+    page,
+    context,
+  }) => {
+    await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    await start(page, { REVIEWED: "1" }, changedFiles);
+    await open(page);
+    await showFile(page, TEST_FILE);
+    const card = page.getByRole("article", { name: /asserts nothing/ });
+    await card.getByRole("button", { name: "Copy link" }).first().click();
+    const link = await copiedText(page, "&finding=");
+    const lines = page.waitForResponse("**/git/loop-changes/*");
+    const send = await holdOtherLines(page, TEST_FILE);
+    await page.goto(`${mock.origin}/acme/inbox`);
+    await page.goto(link);
+    await lines;
+    await expect(card).toBeFocused();
+    await expect(lineOfTest(page)).toBeInViewport();
+    const others = page.waitForResponse("**/git/loop-changes/*");
+    send();
+    await others;
+    await expect(page.getByText("Loading…")).toHaveCount(0);
+    await expect(card).toBeInViewport();
+    await card.hover();
+    await page.mouse.wheel(0, -20_000);
+    await expect(card).not.toBeInViewport();
+  });
 
 test("caret of a comment stays when findings are displayed above it", async ({ page }) => {
   await start(page, { REVIEWED: "1" }, 0);

@@ -1,7 +1,7 @@
 /** The changes of a loop: diff, comments, and one loop that gets all of them. */
 import { expect, type Page, test } from "@playwright/test";
 
-import { type Mock, signInTo, startMock } from "./mock";
+import { type Mock, signInTo, startMock, stopAfterEach } from "./mock";
 import { copiedText, expectAccessible, expectDarkAndNarrow, PageMonitor } from "./quality";
 
 const LOOP = "01980000-0000-7000-8000-000000000011";
@@ -14,7 +14,7 @@ test.beforeEach(async ({ page }) => {
   mock = await startMock();
   await signInTo(mock, page);
 });
-test.afterEach(() => mock.stop());
+stopAfterEach(() => mock);
 
 const open = (page: Page, search = "") =>
   page.goto(`${mock.origin}/acme/loops/${LOOP}?tab=changes${search}`);

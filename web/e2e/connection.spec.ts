@@ -1,7 +1,7 @@
 /** Pages while the mock server is down, after its restart, and in many tabs. */
 import { expect, type Page, test } from "@playwright/test";
 
-import { type Mock, signInTo, startMock } from "./mock";
+import { type Mock, signInTo, startMock, stopAfterEach } from "./mock";
 import { expectAccessible } from "./quality";
 
 const RUNNING_LOOP = "/acme/loops/01980000-0000-7000-8000-000000000010";
@@ -10,7 +10,7 @@ let mock: Mock;
 test.beforeEach(async () => {
   mock = await startMock();
 });
-test.afterEach(() => mock.stop());
+stopAfterEach(() => mock);
 
 const open = (page: Page, path: string) => page.goto(mock.origin + path);
 

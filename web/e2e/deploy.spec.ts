@@ -1,14 +1,14 @@
 /** The deployment of a change request's worktree: started, opened, stopped, refused and failed. */
 import { expect, type Page, test } from "@playwright/test";
 
-import { type Mock, openSignedIn, startMock } from "./mock";
+import { type Mock, openSignedIn, startMock, stopAfterEach } from "./mock";
 import { expectAccessible, expectDarkAndNarrow, PageMonitor } from "./quality";
 
 const PATH = "/acme/work/feature-110?tab=deploy";
 const URL_OF_SERVER = "http://localhost:5174/";
 
 let mock: Mock;
-test.afterEach(() => mock.stop());
+stopAfterEach(() => mock);
 
 /** Opens the tab, with a variant of dev/deploy.mjs. */
 async function open(page: Page, deployment = ""): Promise<void> {

@@ -1,7 +1,7 @@
 /** Evidence and history of a change request, against the mock server. */
 import { expect, type Page, type Route, test } from "@playwright/test";
 
-import { type Mock, signInTo, startMock } from "./mock";
+import { type Mock, signInTo, startMock, stopAfterEach } from "./mock";
 import { expectAccessible, expectContrast, expectNoHorizontalScroll } from "./quality";
 
 const EXECUTED = "01980000-0000-7000-8000-000000000011";
@@ -14,7 +14,7 @@ test.beforeEach(async ({ page }) => {
   await signInTo(mock, page);
 });
 
-test.afterEach(() => mock.stop());
+stopAfterEach(() => mock);
 
 const run = (passed: number, failed: number, fields: object = {}) => ({
   commit: "9fceb02d0ae598e95dc970b74767f19372d61af8",

@@ -1,7 +1,7 @@
 /** Findings of reviews at the lines of the changes, and the reviews that report them. */
 import { expect, type Page, test } from "@playwright/test";
 
-import { type Mock, signInTo, startMock } from "./mock";
+import { type Mock, signInTo, startMock, stopAfterEach } from "./mock";
 import {
   copiedText,
   expectAccessible,
@@ -13,7 +13,7 @@ import {
 const LOOP = "01980000-0000-7000-8000-000000000011";
 
 let mock: Mock;
-test.afterEach(() => mock.stop());
+stopAfterEach(() => mock);
 
 /** Opens the changes. `environment`: see dev/reviewer.mjs. */
 async function open(

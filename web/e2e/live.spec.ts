@@ -1,7 +1,7 @@
 /** Log of a loop: items by type, complete values, raw log, search, filters, and a log of 1,000,000 lines. */
 import { expect, type Page, test } from "@playwright/test";
 
-import { type Mock, signInTo, startMock } from "./mock";
+import { type Mock, signInTo, startMock, stopAfterEach } from "./mock";
 import { expectAccessible } from "./quality";
 
 const RUNNING = "01980000-0000-7000-8000-000000000010";
@@ -13,7 +13,7 @@ test.beforeEach(async ({ page }) => {
   await page.emulateMedia({ reducedMotion: "reduce" });
   await signInTo(mock, page);
 });
-test.afterEach(() => mock.stop());
+stopAfterEach(() => mock);
 
 const openLog = async (page: Page, loop: string, query = "") => {
   await page.goto(`${mock.origin}/acme/loops/${loop}?tab=output${query}`);

@@ -73,13 +73,21 @@ export async function signInTo(mock: Mock, page: Page): Promise<void> {
   await expect(page.getByRole("heading", { level: 1, name: "Loops" })).toBeVisible();
 }
 
+/** Stops the server of each test. Before that, it ends the test's own handlers, whose pending requests would fail the test. */
+export function stopAfterEach(mock: () => Mock): void {
+  test.afterEach(async ({ page }) => {
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+    await mock().stop();
+  });
+}
+
 /** Starts a server for each test of a file. `environment`: see `startMock`. The returned functions use the server of the running test. */
 export function useMock(environment: Record<string, string> = {}) {
   let mock: Mock;
   test.beforeEach(async () => {
     mock = await startMock(undefined, 0, 0, environment);
   });
-  test.afterEach(() => mock.stop());
+  stopAfterEach(() => mock);
   return {
     get origin() {
       return mock.origin;

@@ -1,7 +1,7 @@
 /** Judging a plan: comments, questions, versions, edits and the start, against the mock server. */
 import { expect, type Page, type Request, test } from "@playwright/test";
 
-import { type Mock, signInTo, startMock } from "./mock";
+import { type Mock, signInTo, startMock, stopAfterEach } from "./mock";
 import {
   copiedText,
   expectAccessible,
@@ -34,7 +34,7 @@ let mock: Mock;
 test.beforeEach(async () => {
   mock = await startMock();
 });
-test.afterEach(() => mock.stop());
+stopAfterEach(() => mock);
 
 /** Opens a new plan. Returns its slug. */
 async function openPlan(page: Page, content = PLAN): Promise<string> {

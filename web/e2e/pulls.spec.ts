@@ -1,7 +1,7 @@
 /** The pull requests of a change request: read, answered, addressed by a loop, updated and merged. */
 import { expect, type Page, test } from "@playwright/test";
 
-import { type Mock, signInTo, startMock } from "./mock";
+import { type Mock, signInTo, startMock, stopAfterEach } from "./mock";
 import { expectAccessible, expectDarkAndNarrow, PageMonitor } from "./quality";
 
 const TITLE = "Retry webhooks with a growing delay";
@@ -12,7 +12,7 @@ test.beforeEach(async ({ page }) => {
   mock = await startMock();
   await signInTo(mock, page);
 });
-test.afterEach(() => mock.stop());
+stopAfterEach(() => mock);
 
 const open = (page: Page) => page.goto(`${mock.origin}/acme/work/feature-110?tab=pull-request`);
 const card = (page: Page, title = TITLE) => page.getByRole("article", { name: title });
@@ -105,8 +105,7 @@ test("chosen comments are sent to one loop", async ({ page }) => {
 
 test("conflicts are resolved by one loop, which merges the base branch", async ({ page }) => {
   await page.route("**/git/pr/standing?**", async (route) => {
-    // The server may close a connection that was idle.
-    const response = await route.fetch({ maxRetries: 2 });
+    const response = await route.fetch();
     const body = (await response.json()) as object;
     return route.fulfill({
       response,
@@ -133,15 +132,13 @@ test("conflicts are resolved by one loop, which merges the base branch", async (
 test("pull request is read again when its machine reports a change", async ({ page }) => {
   let isResolved = false;
   await page.route("**/git/pr/standing?**", async (route) => {
-    // The server may close a connection that was idle.
-    const response = await route.fetch({ maxRetries: 2 });
+    const response = await route.fetch();
     const body = (await response.json()) as object;
     return route.fulfill({ response, json: { ...body, hasConflicts: !isResolved } });
   });
   // Another state than that of the last report, so that the page reads the change request until there is another report.
   await page.route(/\/change-requests\/feature-110(\?|$)/, async (route) => {
-    // The server may close a connection that was idle.
-    const response = await route.fetch({ maxRetries: 2 });
+    const response = await route.fetch();
     const body = (await response.json()) as { data: { pullRequests: object[] } };
     const pullRequests = body.data.pullRequests.map((pull) => ({
       ...pull,
@@ -200,8 +197,7 @@ test("refused merge says why, and the pull request is read again", async ({ page
 test("last known state is displayed while the machine is offline", async ({ page }) => {
   await page.route("**/api/gateway/git/pr/**", (route) => route.abort());
   await page.route("**/compute-targets", async (route) => {
-    // The server may close a connection that was idle.
-    const response = await route.fetch({ maxRetries: 2 });
+    const response = await route.fetch();
     const body = (await response.json()) as { data: { isOnline: boolean }[] };
     for (const target of body.data) target.isOnline = false;
     return route.fulfill({ response, json: body });

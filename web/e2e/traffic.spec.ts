@@ -4,7 +4,7 @@
  */
 import { type Browser, type CDPSession, expect, type Page, test } from "@playwright/test";
 
-import { type Mock, signInTo, startMock } from "./mock";
+import { type Mock, signInTo, startMock, stopAfterEach } from "./mock";
 
 const MINUTE_MS = 60_000;
 const IDLE_BYTES = 2_000;
@@ -18,7 +18,7 @@ test.beforeEach(async () => {
   mock = await startMock(undefined, 0, 0, { APPROVALS: "0" });
 });
 
-test.afterEach(() => mock.stop());
+stopAfterEach(() => mock);
 
 /** Counts the bytes that a page receives, and names the requests. */
 class Traffic {

@@ -1,7 +1,7 @@
 /** The pages of change requests, against the mock server. */
 import { expect, type Page, test } from "@playwright/test";
 
-import { type Mock, signInTo, startMock } from "./mock";
+import { type Mock, signInTo, startMock, stopAfterEach } from "./mock";
 import { expectAccessible, expectNoHorizontalScroll } from "./quality";
 
 let mock: Mock;
@@ -11,7 +11,7 @@ test.beforeEach(async ({ page }) => {
   await signInTo(mock, page);
 });
 
-test.afterEach(() => mock.stop());
+stopAfterEach(() => mock);
 
 const open = (page: Page, path: string) => page.goto(`${mock.origin}/acme/${path}`);
 const rows = (page: Page) => page.getByRole("listitem");

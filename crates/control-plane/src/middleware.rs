@@ -32,8 +32,11 @@ pub async fn check(State(app): State<ControlPlaneState>, mut request: Request, n
             .code("host_not_allowed")
             .into_response();
     }
-    // PostgreSQL cannot store U+0000, so no path or query parameter can match anything.
-    if request.uri().path_and_query().is_some_and(|address| address.as_str().contains("%00")) {
+    // PostgreSQL cannot store U+0000, so no path or query parameter of the API can match anything. Addresses of pages are
+    // read by the app.
+    let uri = request.uri();
+    let has_nul = uri.path_and_query().is_some_and(|address| address.as_str().contains("%00"));
+    if has_nul && web::is_api(uri.path()) {
         return bad_request("The URL must not contain U+0000").code("malformed_address").into_response();
     }
     // Requests without `Origin` come from programs, or are same-origin GETs; the authentication decides about

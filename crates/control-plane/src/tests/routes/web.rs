@@ -10,7 +10,7 @@ use crate::tests::TestApp;
 async fn pages_are_served_for_navigation_only() {
     let plane = TestApp::start().await;
     let browser = plane.anonymous().with_header("accept", "text/html,application/xhtml+xml");
-    for path in ["/", "/sign-in", "/home/loops", "/home/implementation-plans/plan-1"] {
+    for path in ["/", "/sign-in", "/home/loops", "/home/implementation-plans/plan-1", "/home/work/%00"] {
         let page = browser.get(path).await;
         assert_eq!(page.status, 200, "{path}");
         assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));

@@ -21,7 +21,7 @@ export interface NoteFocus {
   setFocused: (id: string | undefined) => void;
 }
 
-/** Moves the focus to the element of a note once. */
+/** Moves the focus to the element of a note once, when it is displayed. */
 export function useNoteFocus(
   id: string,
   { focused, setFocused }: NoteFocus,
@@ -29,12 +29,18 @@ export function useNoteFocus(
   const element = useRef<HTMLElement>(null);
   const isFocused = focused === id;
   useEffect(() => {
-    if (!isFocused) return;
-    element.current?.focus();
-    // The diff has removed the element from the document in the meantime. The next one gets the focus.
-    if (document.activeElement !== element.current) return;
-    // The next jump to this note moves the focus again.
-    setFocused(undefined);
+    const card = element.current;
+    if (!isFocused || !card) return;
+    const focus = () => {
+      card.focus();
+      // The next jump to this note moves the focus again.
+      if (document.activeElement === card) setFocused(undefined);
+    };
+    // The viewer may display the element later, and the focus cannot move to it before.
+    const observer = new ResizeObserver(focus);
+    observer.observe(card);
+    focus();
+    return () => observer.disconnect();
   }, [isFocused, setFocused]);
   return element;
 }

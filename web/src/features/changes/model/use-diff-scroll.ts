@@ -24,8 +24,10 @@ export interface DiffScroll {
   scrollTo: (place: DiffPlace, align?: "center" | "nearest") => void;
   /** Called when the viewer has rendered a file. */
   onRendered: (path: string) => void;
-  /** Called when the person scrolls. */
-  onScrolled: () => void;
+  /** Called when the height of the diff has changed, because lines or cards arrived. */
+  onResized: () => void;
+  /** Keeps no place in view any more. */
+  release: () => void;
 }
 
 /**
@@ -42,28 +44,29 @@ export function useDiffScroll(
     viewer.current = next;
     if (next) setIsViewerLoaded(true);
   }, []);
+  // The place that was scrolled to, which stays in view until it is released.
+  const anchor = useRef<{ place: DiffPlace; align: "center" | "nearest" }>(undefined);
   // Scrolls to a line that the viewer cannot find yet.
   const awaited = useRef<{ path: string; scroll: () => boolean }>(undefined);
-  const scrollTo = useCallback(
-    ({ path, line, side = "new" }: DiffPlace, align: "center" | "nearest" = "center") => {
-      awaited.current = undefined;
-      const scroll = () => {
-        if (!line || !hasLine(viewer.current, path, line, side)) return false;
-        viewer.current?.scrollTo({
-          type: "line",
-          id: path,
-          lineNumber: line,
-          side: SIDES[side],
-          align,
-        });
-        return true;
-      };
-      if (scroll()) return;
-      viewer.current?.scrollTo({ type: "item", id: path, align: "start" });
-      if (line) awaited.current = { path, scroll };
-    },
-    [],
-  );
+  const scrollTo = useCallback((place: DiffPlace, align: "center" | "nearest" = "center") => {
+    const { path, line, side = "new" } = place;
+    anchor.current = { place, align };
+    awaited.current = undefined;
+    const scroll = () => {
+      if (!line || !hasLine(viewer.current, path, line, side)) return false;
+      viewer.current?.scrollTo({
+        type: "line",
+        id: path,
+        lineNumber: line,
+        side: SIDES[side],
+        align,
+      });
+      return true;
+    };
+    if (scroll()) return;
+    viewer.current?.scrollTo({ type: "item", id: path, align: "start" });
+    if (line) awaited.current = { path, scroll };
+  }, []);
   const onRendered = useCallback((path: string) => {
     if (awaited.current?.path !== path) return;
     // After the viewer has finished its update.
@@ -71,7 +74,12 @@ export function useDiffScroll(
       if (awaited.current?.scroll()) awaited.current = undefined;
     });
   }, []);
-  const onScrolled = useCallback(() => {
+  // The viewer keeps the line at the top of the visible part in its place, unless that is the start of the diff.
+  const onResized = useCallback(() => {
+    if (anchor.current) scrollTo(anchor.current.place, anchor.current.align);
+  }, [scrollTo]);
+  const release = useCallback(() => {
+    anchor.current = undefined;
     awaited.current = undefined;
   }, []);
 
@@ -95,8 +103,8 @@ export function useDiffScroll(
     if (isHeldLoaded) showHeld();
   }, [isHeldLoaded]);
   return useMemo(
-    () => ({ handle, scrollTo, onRendered, onScrolled }),
-    [handle, scrollTo, onRendered, onScrolled],
+    () => ({ handle, scrollTo, onRendered, onResized, release }),
+    [handle, scrollTo, onRendered, onResized, release],
   );
 }
 

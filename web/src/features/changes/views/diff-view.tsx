@@ -8,6 +8,7 @@ import DiffWorker from "@pierre/diffs/worker/worker.js?worker";
 import {
   type ReactNode,
   type Ref,
+  useCallback,
   useDeferredValue,
   useEffect,
   useMemo,
@@ -37,6 +38,8 @@ export interface DiffViewProps {
   onLine: (path: string, lines: LineRange) => void;
   /** Called when the viewer has rendered a file. Always the same function. */
   onRendered: (path: string) => void;
+  /** Called when the height of the diff has changed. Always the same function. */
+  onResized: () => void;
   /** Called when the person types in a card that is not displayed. */
   onHiddenInput: (place: DiffPlace) => void;
 }
@@ -55,12 +58,29 @@ export function DiffView({
   onComment,
   onLine,
   onRendered,
+  onResized,
   onHiddenInput,
 }: DiffViewProps) {
   const themeType = useTheme();
   const [known] = useState(() => new DiffItems());
   const [cards] = useState(() => new NoteCards());
   const items = useMemo(() => known.update(files), [known, files]);
+  const region = useRef<HTMLDivElement>(null);
+  const setRegion = useCallback(
+    (element: HTMLDivElement | null) => {
+      region.current = element;
+      cards.region(element);
+    },
+    [cards],
+  );
+  useEffect(() => {
+    // The viewer appends one element that is as high as all files.
+    const content = region.current?.lastElementChild;
+    if (!content) return;
+    const observer = new ResizeObserver(onResized);
+    observer.observe(content);
+    return () => observer.disconnect();
+  }, [onResized]);
   const hasLines = items.some(
     ({ id, fileDiff }) => id === selected?.path && fileDiff.hunks.length > 0,
   );
@@ -106,7 +126,7 @@ export function DiffView({
     <WorkerPoolContextProvider poolOptions={POOL} highlighterOptions={HIGHLIGHTER}>
       <CodeView
         ref={handle}
-        containerRef={cards.region}
+        containerRef={setRegion}
         items={items}
         options={options}
         selectedLines={

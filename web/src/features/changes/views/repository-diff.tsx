@@ -25,6 +25,7 @@ import { useDiffScroll } from "../model/use-diff-scroll";
 import { usePatches } from "../model/use-patches";
 import { useFindings } from "../model/use-findings";
 import { useHeldWhilePressed } from "../model/use-held-while-pressed";
+import { useOnAction } from "../model/use-on-action";
 import { useReview } from "../model/use-review";
 import { useViewed } from "../model/use-viewed";
 import { useCommentLines } from "../review-queries";
@@ -146,6 +147,11 @@ export function RepositoryDiff({
         },
     heldPlace && { ...heldPlace, isLoaded: hasLines(heldPlace.path) },
   );
+  // What arrives later must not move the view or the focus of a person who has continued.
+  useOnAction(() => {
+    scroll.release();
+    setFocused(undefined);
+  });
 
   const ordinals = new Map(ordered.map(({ path }, index) => [path, index]));
   const positionOf = ({ first: { path = "", line = 0, isOutdated } }: ShownFinding) =>
@@ -250,8 +256,6 @@ export function RepositoryDiff({
           ref={viewer}
           className="h-[calc(100dvh-9rem)] min-h-96 scroll-mt-48"
           onPointerDownCapture={onPressed}
-          onWheel={scroll.onScrolled}
-          onTouchMove={scroll.onScrolled}
         >
           <Suspense fallback={<div className="skeleton h-full rounded-md" aria-hidden />}>
             <DiffView
@@ -263,6 +267,7 @@ export function RepositoryDiff({
               }
               handle={scroll.handle}
               onRendered={scroll.onRendered}
+              onResized={scroll.onResized}
               onHiddenInput={scroll.scrollTo}
               renderHeader={(path) => {
                 const file = byPath.get(path);
