@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::diff_data::{DiffData, PatchLines};
 use crate::finding::Finding;
-use crate::partition::Partitions;
+use crate::partition::Partition;
 
 /// Version of a slot.
 const VERSION: u64 = 2;
@@ -177,15 +177,18 @@ impl CacheLookup {
 }
 
 impl FindingsCache {
-    /// Looks up the files of a change, and records the hits. `now`: Unix time in seconds.
-    pub fn look_up(&mut self, data: &DiffData, context: &CacheContext, now: u64) -> CacheLookup {
+    /// Looks up the files of a change, and records the hits. `contexts`: those of the models that may have reviewed a file,
+    /// the preferred one first. `now`: Unix time in seconds.
+    pub fn look_up(&mut self, data: &DiffData, contexts: &[CacheContext], now: u64) -> CacheLookup {
         let is_empty = self.0.values().all(|file| file.0.is_empty());
         let mut cached = BTreeMap::new();
         for path in &data.files_to_review {
-            let key = context.composite(&patch_hash(path, data));
-            let slot = self.0.get_mut(path).and_then(|file| file.0.get_mut(&key));
+            let Some(CachedFile(slots)) = self.0.get_mut(path) else { continue };
+            let patch_hash = patch_hash(path, data);
             // The hash decides; the file may only be of another version.
-            let Some(slot) = slot.filter(|slot| slot.schema_version == VERSION) else { continue };
+            let is_current = |key: &String| slots.get(key).is_some_and(|slot| slot.schema_version == VERSION);
+            let key = contexts.iter().map(|context| context.composite(&patch_hash)).find(is_current);
+            let Some(slot) = key.and_then(|key| slots.get_mut(&key)) else { continue };
             slot.last_hit_at = now;
             slot.hit_count += 1;
             cached.insert(path.as_str(), slot.findings.clone());
@@ -194,7 +197,9 @@ impl FindingsCache {
         let (status, message) = match (hits, is_empty) {
             (0, true) => (CacheStatus::FirstRun, "Cache empty: all files are reviewed".to_owned()),
             (0, false) => (CacheStatus::AllChanged, "Cache without hits: all files are reviewed".to_owned()),
-            _ => (CacheStatus::Hits, format!("Cache: {hits} of {total} files are not reviewed again")),
+            _ => {
+                (CacheStatus::Hits, format!("Cache: {hits} of {total} files are not searched for bugs again"))
+            }
         };
         CacheLookup::new(data, cached, status, message)
     }
@@ -242,17 +247,10 @@ impl FindingsCache {
 /// Returns the files whose reviewers have all succeeded. A file whose line ranges are in several partitions needs all of
 /// them. `succeeded`: ids of partitions.
 #[must_use]
-pub fn reviewed_files<'a>(
-    partitions: &'a Partitions,
-    succeeded: &BTreeSet<usize>,
-    with_test_only: bool,
-) -> BTreeSet<&'a str> {
-    let is_complete = |partition: &crate::partition::Partition| {
-        succeeded.contains(&partition.id) && (with_test_only || !partition.is_test_only)
-    };
-    let files = |complete: bool| {
+pub fn reviewed_files<'a>(partitions: &'a [Partition], succeeded: &BTreeSet<usize>) -> BTreeSet<&'a str> {
+    let files = |is_complete: bool| {
         let partitions =
-            partitions.partitions.iter().filter(move |partition| is_complete(partition) == complete);
+            partitions.iter().filter(move |partition| succeeded.contains(&partition.id) == is_complete);
         partitions.flat_map(|partition| partition.files.iter().map(|entry| entry.file.as_str()))
     };
     let incomplete: BTreeSet<&str> = files(false).collect();
@@ -324,27 +322,27 @@ mod tests {
     #[test]
     fn unchanged_files_hit_and_others_miss() {
         let change = data(&[("a.rs", "one"), ("b.rs", "two")]);
-        let empty = FindingsCache::default().look_up(&change, &context("p"), 5);
+        let empty = FindingsCache::default().look_up(&change, &[context("p")], 5);
         assert_eq!((empty.result.status_kind, empty.uncached), (CacheStatus::FirstRun, change.clone()));
         let mut cache = stored(&change, &[finding("a.rs", "x"), finding("other.rs", "y")], 1);
-        let hits = cache.look_up(&change, &context("p"), 5);
+        let hits = cache.look_up(&change, &[context("p")], 5);
         assert_eq!(
             serde_json::to_value(&hits.result).unwrap(),
             json!({"cached_files": ["a.rs", "b.rs"], "uncached_files": [],
                 "stats": {"total_files": 2, "cached": 2, "uncached": 0, "hit_rate_pct": 100}, "status_kind": "hits",
-                "status_message": "Cache: 2 of 2 files are not reviewed again"})
+                "status_message": "Cache: 2 of 2 files are not searched for bugs again"})
         );
         assert_eq!(hits.findings, [finding("a.rs", "x")]);
         assert_eq!(hits.uncached.files_to_review, [""; 0]);
         let changed = data(&[("a.rs", "one"), ("b.rs", "three")]);
-        let part = cache.look_up(&changed, &context("p"), 6);
+        let part = cache.look_up(&changed, &[context("p")], 6);
         assert_eq!((part.result.stats.hit_rate_pct, part.uncached), (50, data(&[("b.rs", "three")])));
         for other in [
             context("q"),
             CacheContext { model_id: "haiku".into(), ..context("p") },
             CacheContext { context_key: String::new(), ..context("p") },
         ] {
-            let missed = cache.look_up(&change, &other, 7);
+            let missed = cache.look_up(&change, std::slice::from_ref(&other), 7);
             assert_eq!(missed.result.status_kind, CacheStatus::AllChanged, "{other:?}");
         }
         let failed = CacheLookup::failed(&change, "manifest.json is malformed");
@@ -361,11 +359,11 @@ mod tests {
             cache.store(version, &context("p"), &reviewed, &[], now);
         }
         // A hit makes the first version the newest.
-        assert_eq!(cache.look_up(&versions[0], &context("p"), 9).result.stats.cached, 1);
+        assert_eq!(cache.look_up(&versions[0], &[context("p")], 9).result.stats.cached, 1);
         cache.store(&versions[3], &context("p"), &reviewed, &[], 10);
         let hits: Vec<usize> = versions
             .iter()
-            .map(|version| cache.clone().look_up(version, &context("p"), 11).result.stats.cached)
+            .map(|version| cache.clone().look_up(version, &[context("p")], 11).result.stats.cached)
             .collect();
         assert_eq!(hits, [1, 0, 1, 1]);
         let mut later = cache.clone();
@@ -381,7 +379,7 @@ mod tests {
         let v1 = json!({"a.rs": {"schema_version": 1, "model_id": "opus", "prompt_hash": "p", "context_key": "abc",
             "patch_hash": patch_hash("a.rs", &change), "findings": [{"file": "a.rs", "issue": "x"}], "cached_at": 5}});
         let mut cache: FindingsCache = serde_json::from_value(v1).unwrap();
-        assert_eq!(cache.look_up(&change, &context("p"), 9).findings[0].issue, "x");
+        assert_eq!(cache.look_up(&change, &[context("p")], 9).findings[0].issue, "x");
         let written = serde_json::to_value(&cache).unwrap();
         let (key, slot) = written["a.rs"].as_object().unwrap().iter().next().unwrap();
         assert_eq!(*key, context("p").composite(&patch_hash("a.rs", &change)));
@@ -410,27 +408,31 @@ mod tests {
         change.file_loc.insert("a.rs".into(), ChangedLineCount { added: 900, removed: 0 });
         change.total_loc = 901;
         change.changed_ranges.entry("a.rs".into()).or_default().added.push([1, 900]);
-        let partitions = crate::partition::partition(&change, PartitionLimits::default());
+        let partitions = crate::partition::partition(&change, PartitionLimits::default()).partitions;
         let ids_of = |file: &str| -> BTreeSet<usize> {
-            let has = |partition: &&crate::partition::Partition| {
-                partition.files.iter().any(|entry| entry.file == file)
-            };
-            partitions.partitions.iter().filter(has).map(|partition| partition.id).collect()
+            let has = |partition: &&Partition| partition.files.iter().any(|entry| entry.file == file);
+            partitions.iter().filter(has).map(|partition| partition.id).collect()
         };
-        let all: BTreeSet<usize> = partitions.partitions.iter().map(|partition| partition.id).collect();
+        let all: BTreeSet<usize> = partitions.iter().map(|partition| partition.id).collect();
         assert!(ids_of("a.rs").len() > 1);
-        assert_eq!(reviewed_files(&partitions, &all, true), BTreeSet::from(["a.rs", "tests/b.rs"]));
+        assert_eq!(reviewed_files(&partitions, &all), BTreeSet::from(["a.rs", "tests/b.rs"]));
         let without_one = all.iter().copied().filter(|id| Some(id) != ids_of("a.rs").first()).collect();
-        assert!(!reviewed_files(&partitions, &without_one, true).contains("a.rs"));
-        assert!(reviewed_files(&partitions, &BTreeSet::new(), true).is_empty());
-        let only_tests = Partitions {
-            partitions: vec![crate::partition::Partition {
-                is_test_only: true,
-                ..partitions.partitions[0].clone()
-            }],
-            ..partitions.clone()
-        };
-        assert!(reviewed_files(&only_tests, &all, false).is_empty());
+        assert!(!reviewed_files(&partitions, &without_one).contains("a.rs"));
+        assert!(reviewed_files(&partitions, &BTreeSet::new()).is_empty());
+    }
+
+    #[test]
+    fn file_may_have_been_reviewed_by_one_of_several_models() {
+        let change = data(&[("a.rs", "one"), ("tests/b.rs", "two")]);
+        let of = |model: &str| CacheContext { model_id: model.into(), ..context("p") };
+        let mut cache = FindingsCache::default();
+        cache.store(&change, &of("large"), &BTreeSet::from(["a.rs"]), &[finding("a.rs", "x")], 1);
+        cache.store(&change, &of("small"), &BTreeSet::from(["tests/b.rs"]), &[], 1);
+        let cached =
+            |contexts: &[CacheContext]| cache.clone().look_up(&change, contexts, 2).result.cached_files;
+        assert_eq!(cached(&[of("large"), of("small")]), ["a.rs", "tests/b.rs"]);
+        assert_eq!(cached(&[of("large")]), ["a.rs"]);
+        assert_eq!(cached(&[of("other")]), [""; 0]);
     }
 
     proptest! {
@@ -447,7 +449,7 @@ mod tests {
             cache.store(&change, &context, &names, &[], now);
             let mut read: FindingsCache = serde_json::from_str(&serde_json::to_string(&cache).unwrap()).unwrap();
             prop_assert_eq!(&read, &cache);
-            let found = read.look_up(&change, &context, now);
+            let found = read.look_up(&change, &[context], now);
             for path in &change.files_to_review {
                 prop_assert_eq!(found.result.cached_files.contains(path), reviewed.contains(path));
             }

@@ -59,6 +59,7 @@ impl PooledCall for AgentCall {
 /// What an agent was sent and cost, in all runs of the session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentCost {
+    /// The model that was asked last, whose answer is the stored one.
     pub model: String,
     /// Bytes of the part that it shares with others, and of the part after it.
     pub shared_bytes: usize,
@@ -128,12 +129,12 @@ impl<'a> ReviewAgents<'a> {
         let mut waiting = Vec::new();
         for call in calls {
             let cost = self.costs.entry(call.name.clone()).or_default();
-            cost.model.clone_from(&call.model);
             (cost.shared_bytes, cost.request_bytes) = (call.shared_part.text.len(), call.request.len());
             let stored = self.store.answer(&call.name, &call.key);
             if let Some(answer) = stored.and_then(|text| (asking.check)(&call.name, &text).ok()) {
                 asking.answers.insert(call.name, Ok(answer));
             } else {
+                cost.model.clone_from(&call.model);
                 self.store.remove(&call.name);
                 waiting.push(call);
             }
@@ -152,6 +153,7 @@ impl<'a> ReviewAgents<'a> {
         let (costs, spent) = (&mut self.costs, &mut self.spent);
         let finished = |call: AgentCall, result: CallResult| {
             let cost = costs.entry(call.name.clone()).or_default();
+            cost.model.clone_from(&call.model);
             cost.usd += result.cost;
             cost.calls += 1;
             *spent += result.cost;

@@ -1,8 +1,10 @@
-//! `loopgate code-review finalize-cache`, `cache-check` and `cache-update`: findings about unchanged files.
+//! Findings about files whose changed lines were reviewed before, and `loopgate code-review finalize-cache`, `cache-check`
+//! and `cache-update`.
 //!
-//! A cache that cannot be read or written never fails a review: every file is reviewed then.
+//! The cache is in the user's directory: a repository must not contain findings about its own changes. An unreadable cache
+//! never fails a review: every file is reviewed then.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -12,18 +14,20 @@ use loopgate_code_review::finding::{Finding, FindingList};
 use loopgate_code_review::findings_cache::{
     CacheContext, CacheLookup, CacheStatus, FindingsCache, reviewed_files,
 };
-use loopgate_code_review::partition::Partitions;
+use loopgate_code_review::partition::{Partition, Partitions};
 use loopgate_home::{JsonFile, JsonFileError, expand_home, untrusted};
 use loopgate_tools::code_host::{PullNumber, origin_at_code_host};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
+use super::collect::{ENDING, PREFIX};
 use crate::console::print_error;
 use crate::project_git::BlockingGit;
 
 const MANIFEST: &str = "manifest.json";
 const CACHE_RESULT: &str = "cache_result.json";
-const CACHED_FINDINGS: &str = "agent_cached_bha.json";
+/// Author of cached findings, whose answer is `agent_cached_bha.json`.
+pub const CACHED_AUTHOR: &str = "cached_bha";
 const UNCACHED_DIFF_DATA: &str = "uncached_diff_data.json";
 /// Bytes of a manifest, which contains the findings of a repository's last reviews.
 const MAX_MANIFEST: u64 = 64 * 1024 * 1024;
@@ -39,6 +43,16 @@ pub struct FinalizeCacheArgs {
     /// Directory in the repository
     #[arg(long, default_value = ".", value_name = "DIRECTORY")]
     workdir: PathBuf,
+}
+
+/// The cache of a repository, for the reviewers of a review that read only changed lines.
+#[derive(Debug)]
+pub struct ReviewCache {
+    manifest: JsonFile<FindingsCache>,
+    /// Hash of everything that each of these reviewers is given, except the changed lines.
+    prompt_hash: String,
+    /// Common ancestor of the change and its base.
+    context_key: String,
 }
 
 /// What the findings of a review depend on.
@@ -87,29 +101,15 @@ pub struct CacheUpdateArgs {
 impl FinalizeCacheArgs {
     /// Creates the directory of the cache, and prints it.
     pub(super) fn run(&self) -> Result<String, String> {
-        let directory = self.directory(&expand_home(Path::new("~")))?;
+        let directory = self.directory(&expand_home("~"))?;
         loopgate_home::files::create_private_dir(&directory)
             .map_err(|error| format!("cannot create {}: {error}", directory.display()))?;
         super::json(&json!({"cache_dir": directory}))
     }
 
-    /// Returns the directory for the repository, by its owner and name: repositories of different owners may have the same
-    /// name.
     fn directory(&self, home: &Path) -> Result<PathBuf, String> {
         let git = BlockingGit::new()?;
-        let (root, _) = git.position(&self.workdir).ok_or_else(|| {
-            format!("{} is not in the working tree of a git repository", self.workdir.display())
-        })?;
-        let name = git.base_url(&root).and_then(|url| origin_at_code_host(&url));
-        let cache = home.join(STATE_DIR).join("cache").join("code-review");
-        let directory = match name {
-            Some(name) => cache.join(name.org()).join(name.name()),
-            None => {
-                let hash = Sha256::digest(root.as_os_str().as_encoded_bytes());
-                // No owner has this name, because it begins with a dot.
-                cache.join(".local").join(&hex::encode(hash)[..LOCAL_NAME])
-            }
-        };
+        let directory = repository_cache(&git, &super::change::root(&git, &self.workdir)?, home);
         Ok(match self.pr_number {
             Some(number) => directory.join(format!("pr-{number}")),
             None => directory,
@@ -117,24 +117,113 @@ impl FinalizeCacheArgs {
     }
 }
 
-impl CacheKeyArgs {
-    fn context(&self) -> CacheContext {
+/// Returns the directory of a repository's cache, by its owner and name: repositories of different owners may have the same
+/// name.
+pub fn repository_cache(git: &BlockingGit, root: &Path, home: &Path) -> PathBuf {
+    let cache = home.join(STATE_DIR).join("cache").join("code-review");
+    match git.base_url(root).and_then(|url| origin_at_code_host(&url)) {
+        Some(name) => cache.join(name.org()).join(name.name()),
+        None => {
+            let hash = Sha256::digest(root.as_os_str().as_encoded_bytes());
+            // No owner has this name, because it begins with a dot.
+            cache.join(".local").join(&hex::encode(hash)[..LOCAL_NAME])
+        }
+    }
+}
+
+impl ReviewCache {
+    pub fn new(cache_dir: &Path, prompt_hash: String, context_key: String) -> Self {
+        let manifest = JsonFile::private(cache_dir.join(MANIFEST));
+        Self { manifest: manifest.max_bytes(MAX_MANIFEST).moving_malformed_aside(), prompt_hash, context_key }
+    }
+
+    fn context(&self, model: &str) -> CacheContext {
         CacheContext {
-            model_id: self.model_id.clone(),
+            model_id: model.to_owned(),
             prompt_hash: self.prompt_hash.clone(),
             context_key: self.context_key.clone(),
         }
     }
 
-    fn manifest(&self) -> Result<JsonFile<FindingsCache>, String> {
-        let path = super::absolute(&self.cache_dir)?.join(MANIFEST);
-        Ok(JsonFile::private(path).max_bytes(MAX_MANIFEST).moving_malformed_aside())
+    /// Looks up the files of a change, and records the hits. `models`: those that may have reviewed a file.
+    pub fn look_up(&self, data: &DiffData, models: &[&str]) -> CacheLookup {
+        let contexts: Vec<CacheContext> = models.iter().map(|model| self.context(model)).collect();
+        // An update would move a malformed manifest aside and look like a first run.
+        let mut found = match self.manifest.read() {
+            Ok(stored) => stored.unwrap_or_default().look_up(data, &contexts, now()),
+            Err(error) => CacheLookup::failed(data, &error.to_string()),
+        };
+        if found.result.status_kind == CacheStatus::Hits {
+            let recorded = self.manifest.update(|document| {
+                found = document.get_or_insert_default().look_up(data, &contexts, now());
+                Ok::<_, JsonFileError>(())
+            });
+            if let Err(error) = recorded {
+                print_error(format!("Warning: the hits are not recorded: {error}"));
+            }
+        }
+        // The number of a partition is another one in each review.
+        for finding in &mut found.findings {
+            finding.more.insert("agent".to_owned(), CACHED_AUTHOR.into());
+        }
+        found
     }
 
-    fn write(&self, name: &str, text: &str) -> Result<(), String> {
-        let path = super::absolute(&self.cr_dir)?.join(name);
-        untrusted::write(&path, text.as_bytes())
-            .map_err(|error| format!("cannot write {}: {error}", path.display()))
+    /// Stores the findings of a model about the files whose partitions all have an answer, and returns the number of these
+    /// files. `answers`: findings by the id of the partition. `unread`: files that a reviewer was not given as a whole.
+    pub fn store(
+        &self,
+        data: &DiffData,
+        model: &str,
+        partitions: &[Partition],
+        mut answers: BTreeMap<usize, Vec<Finding>>,
+        unread: &[String],
+    ) -> usize {
+        let mut reviewed = reviewed_files(partitions, &answers.keys().copied().collect());
+        unread.iter().for_each(|path| {
+            reviewed.remove(path.as_str());
+        });
+        let mut findings = Vec::new();
+        for partition in partitions {
+            // A finding about a file of another partition is not one about the changed lines alone.
+            let is_own = |finding: &Finding| partition.files.iter().any(|entry| entry.file == finding.file);
+            findings.extend(answers.remove(&partition.id).into_iter().flatten().filter(is_own));
+        }
+        let stored = self.manifest.update(|document| {
+            document.get_or_insert_default().store(data, &self.context(model), &reviewed, &findings, now());
+            Ok::<_, JsonFileError>(())
+        });
+        match stored {
+            Ok(()) => reviewed.len(),
+            Err(error) => {
+                print_error(format!("Warning: the findings are not cached: {error}"));
+                0
+            }
+        }
+    }
+}
+
+/// Returns the file names and contents of the result of a look-up, for the directory of a review.
+pub fn lookup_files(found: &CacheLookup) -> Result<[(String, String); 3], String> {
+    Ok([
+        (CACHE_RESULT.to_owned(), super::json(&found.result)?),
+        (
+            format!("{PREFIX}{CACHED_AUTHOR}{ENDING}"),
+            super::json(&FindingList { findings: found.findings.clone() })?,
+        ),
+        (UNCACHED_DIFF_DATA.to_owned(), super::json(&found.uncached)?),
+    ])
+}
+
+/// Returns the id of the reviewer of a partition.
+pub fn partition_reviewer(partition: &Partition) -> String {
+    format!("bha_p{}", partition.id)
+}
+
+impl CacheKeyArgs {
+    fn cache(&self) -> Result<ReviewCache, String> {
+        let directory = super::absolute(&self.cache_dir)?;
+        Ok(ReviewCache::new(&directory, self.prompt_hash.clone(), self.context_key.clone()))
     }
 }
 
@@ -143,30 +232,14 @@ impl CacheCheckArgs {
     /// review.
     pub(super) fn run(&self) -> Result<String, String> {
         let data: DiffData = super::read(&self.key.diff_data)?;
-        let look_up = self.look_up(&data);
-        let found = look_up.unwrap_or_else(|error| CacheLookup::failed(&data, &error));
-        let result = super::json(&found.result)?;
-        self.key.write(CACHE_RESULT, &result)?;
-        self.key.write(CACHED_FINDINGS, &super::json(&FindingList { findings: found.findings })?)?;
-        self.key.write(UNCACHED_DIFF_DATA, &super::json(&found.uncached)?)?;
-        Ok(result)
-    }
-
-    fn look_up(&self, data: &DiffData) -> Result<CacheLookup, String> {
-        let manifest = self.key.manifest()?;
-        // An update would move a malformed manifest aside and look like a first run.
-        let stored = manifest.read().map_err(|error| error.to_string())?;
-        let mut found = stored.unwrap_or_default().look_up(data, &self.key.context(), now());
-        if found.result.status_kind == CacheStatus::Hits {
-            let recorded = manifest.update(|document| {
-                found = document.get_or_insert_default().look_up(data, &self.key.context(), now());
-                Ok::<_, JsonFileError>(())
-            });
-            if let Err(error) = recorded {
-                print_error(format!("Warning: the hits are not recorded: {error}"));
-            }
+        let found = self.key.cache()?.look_up(&data, &[&self.key.model_id]);
+        let directory = super::absolute(&self.key.cr_dir)?;
+        for (name, text) in lookup_files(&found)? {
+            let path = directory.join(name);
+            untrusted::write(&path, text.as_bytes())
+                .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
         }
-        Ok(found)
+        super::json(&found.result)
     }
 }
 
@@ -174,35 +247,23 @@ impl CacheUpdateArgs {
     /// Stores the findings of the reviewers that have read only their partition.
     pub(super) fn run(&self) -> Result<String, String> {
         let data: DiffData = super::read(&self.key.diff_data)?;
-        let partitions: Partitions = super::read(&self.partitions)?;
-        let (mut succeeded, mut findings) = (BTreeSet::new(), Vec::new());
-        for partition in &partitions.partitions {
-            let path = self.key.cr_dir.join(format!("agent_bha_p{}.json", partition.id));
-            match super::read::<FindingList>(&path) {
+        let Partitions { partitions, .. } = super::read(&self.partitions)?;
+        let mut answers = BTreeMap::new();
+        for partition in &partitions {
+            if self.without_test_only && partition.is_test_only {
+                continue;
+            }
+            let name = format!("{PREFIX}{}{ENDING}", partition_reviewer(partition));
+            match super::read::<FindingList>(&self.key.cr_dir.join(name)) {
                 Ok(list) => {
-                    succeeded.insert(partition.id);
-                    // A finding about a file of another partition is not one about the changed lines alone.
-                    let is_own =
-                        |finding: &Finding| partition.files.iter().any(|entry| entry.file == finding.file);
-                    findings.extend(list.findings.into_iter().filter(is_own));
+                    answers.insert(partition.id, list.findings);
                 }
                 Err(error) => {
-                    print_error(format!("Warning: partition {} is not cached: {error}", partition.id))
+                    print_error(format!("Warning: partition {} is not cached: {error}", partition.id));
                 }
             }
         }
-        let reviewed = reviewed_files(&partitions, &succeeded, !self.without_test_only);
-        let stored = self.key.manifest()?.update(|document| {
-            document.get_or_insert_default().store(&data, &self.key.context(), &reviewed, &findings, now());
-            Ok::<_, JsonFileError>(())
-        });
-        let count = match stored {
-            Ok(()) => reviewed.len(),
-            Err(error) => {
-                print_error(format!("Warning: the findings are not cached: {error}"));
-                0
-            }
-        };
+        let count = self.key.cache()?.store(&data, &self.key.model_id, &partitions, answers, &[]);
         super::json(&json!({"cached_files": count}))
     }
 }
@@ -282,7 +343,9 @@ mod tests {
         assert_eq!(fixture.update()["cached_files"], 1);
         let checked = fixture.check("p");
         assert_eq!((&checked["status_kind"], &checked["cached_files"]), (&json!("hits"), &json!(["a.rs"])));
-        assert_eq!(fixture.read(CACHED_FINDINGS)["findings"].as_array().unwrap().len(), 1);
+        assert_eq!(fixture.read("agent_cached_bha.json")["findings"].as_array().unwrap().len(), 1);
+        // A finding without an author would not be held against the lines that it quotes.
+        assert_eq!(fixture.read("agent_cached_bha.json")["findings"][0]["agent"], "cached_bha");
         assert_eq!(fixture.read(UNCACHED_DIFF_DATA)["files_to_review"], json!(["b.rs"]));
         let manifest = fixture.read("cache/manifest.json");
         assert_eq!(manifest["a.rs"].as_object().unwrap().values().next().unwrap()["hit_count"], 1);
@@ -293,7 +356,7 @@ mod tests {
             (&failed["status_kind"], &failed["stats"]["uncached"]),
             (&json!("fallback_error"), &json!(2))
         );
-        assert_eq!(fixture.read(CACHED_FINDINGS), json!({"findings": []}));
+        assert_eq!(fixture.read("agent_cached_bha.json"), json!({"findings": []}));
         // The next update replaces a malformed manifest.
         assert_eq!(fixture.update()["cached_files"], 1);
         assert_eq!(fixture.check("p")["status_kind"], "hits");

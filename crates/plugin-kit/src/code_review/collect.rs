@@ -5,11 +5,11 @@ use std::path::Path;
 use loopgate_code_review::finding::{Finding, FindingList};
 use loopgate_home::untrusted;
 
-use crate::model_calls::MAX_ANSWER;
-
 /// Prefix and ending of the files with the answers of reviewers.
 pub const PREFIX: &str = "agent_";
 pub const ENDING: &str = ".json";
+/// Bytes of a file. The cached findings of a large change are in one.
+const MAX_FINDINGS: u64 = 64 * 1024 * 1024;
 
 /// Findings of all reviewers, and the files that could not be read.
 #[derive(Debug, Default)]
@@ -29,7 +29,7 @@ pub fn collect(session: &Path, hygiene: Vec<Finding>) -> CollectedFindings {
     let mut collected = CollectedFindings::default();
     for name in names {
         let list =
-            untrusted::read(&session.join(&name), MAX_ANSWER).map_err(|error| error.to_string()).and_then(
+            untrusted::read(&session.join(&name), MAX_FINDINGS).map_err(|error| error.to_string()).and_then(
                 |bytes| serde_json::from_slice::<FindingList>(&bytes).map_err(|error| error.to_string()),
             );
         match list {

@@ -1,4 +1,5 @@
-//! `loopgate code-review auto-incremental`, `review-state-read` and `review-state-write`.
+//! Reviews of only the commits since the last one, and `loopgate code-review auto-incremental`, `review-state-read` and
+//! `review-state-write`.
 
 use std::path::{Path, PathBuf};
 
@@ -16,6 +17,12 @@ use crate::project_git::{BlockingGit, ChangeSide};
 const REVIEW_STATE: &str = "review_state.json";
 /// Value of a variable that turns incremental reviews off.
 const OFF: &str = "0";
+/// Reviews that always read the whole change.
+pub const STAGED: &str = "staged changes";
+pub const SELECTED_FILES: &str = "selected files";
+const PULL_REQUESTS: &str = "reviews of pull requests";
+/// The verdict of a loop is stored as that of its branch, and findings of earlier commits may not have been corrected.
+pub const LOOPS: &str = "reviews of loops";
 
 /// Where a review is and whether it runs for a pull request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -24,6 +31,112 @@ pub enum IncrementalMode {
     Local,
     /// In a job of the code host.
     Github,
+}
+
+/// Which part of a change is reviewed.
+#[derive(Debug, clap::Args)]
+pub struct ExtentArgs {
+    /// Review the whole change
+    #[arg(long)]
+    full_review: bool,
+    /// Review only what has changed since the last review of the branch, or fail
+    #[arg(long, conflicts_with = "full_review")]
+    since_last_review: bool,
+    /// 0 reviews the whole change unless --since-last-review is there
+    #[arg(long, env = "CR_AUTO_INCREMENTAL", default_value = "1", hide = true)]
+    enabled: String,
+    /// Changed files of an incremental review
+    #[arg(long, env = "CR_INCREMENTAL_MAX_FILES", default_value_t = IncrementalLimits::default().files, hide = true)]
+    max_files: u64,
+    /// Changed lines of an incremental review
+    #[arg(long, env = "CR_INCREMENTAL_MAX_LOC", default_value_t = IncrementalLimits::default().lines, hide = true)]
+    max_loc: u64,
+}
+
+impl ExtentArgs {
+    /// Returns what is required. `whole`: kind of a review that always reads the whole change.
+    ///
+    /// # Errors
+    /// Returns the message for the user if such a review is required to be incremental.
+    pub fn extent(&self, whole: Option<&'static str>) -> Result<ReviewExtent, String> {
+        match whole {
+            Some(kind) if self.since_last_review => {
+                Err(format!("--since-last-review is not possible with {kind}"))
+            }
+            _ if self.full_review => Ok(ReviewExtent::Full("requested")),
+            Some(kind) => Ok(ReviewExtent::Full(kind)),
+            None if self.since_last_review => Ok(ReviewExtent::SinceLastReview),
+            None if self.enabled == OFF => Ok(ReviewExtent::Full("CR_AUTO_INCREMENTAL is 0")),
+            None => {
+                let limits = IncrementalLimits { files: self.max_files, lines: self.max_loc };
+                Ok(ReviewExtent::Automatic(limits))
+            }
+        }
+    }
+}
+
+/// The last review of a branch, in the directory of the cache.
+#[derive(Debug)]
+pub struct ReviewHistory {
+    file: JsonFile<ReviewStates>,
+    /// Branch and base, `<branch>:<base>`.
+    key: String,
+}
+
+/// The newer side of a change.
+#[derive(Debug, Clone, Copy)]
+pub struct ChangeTip<'a> {
+    /// Its newest commit.
+    pub commit: &'a str,
+    /// The files that are reviewed: those of the commit, or of a working tree.
+    pub tree: &'a str,
+    /// Common ancestor with the base, if it is known.
+    pub base: Option<&'a str>,
+}
+
+impl ReviewHistory {
+    /// `key`: branch and base, `<branch>:<base>`.
+    pub fn new(cache_dir: &Path, key: String) -> Self {
+        Self { file: JsonFile::private(cache_dir.join(REVIEW_STATE)).moving_malformed_aside(), key }
+    }
+
+    /// Decides which part of a change is reviewed. `dir`: directory in the repository.
+    ///
+    /// # Errors
+    /// Returns the message for the user if an incremental review is required and impossible.
+    pub fn decide(
+        &self,
+        git: &BlockingGit,
+        dir: &Path,
+        extent: ReviewExtent,
+        tip: ChangeTip<'_>,
+    ) -> Result<IncrementalDecision, String> {
+        let last = self.last_review();
+        decide(extent, last.as_ref(), tip.commit, |last| last_commit(git, dir, last, tip))
+    }
+
+    /// Returns the last review. A file that cannot be read contains none.
+    fn last_review(&self) -> Option<CompletedReview> {
+        let states = self.file.read().unwrap_or_else(|error| {
+            print_error(format!("Warning: the previous review is unknown: {error}"));
+            None
+        });
+        states.and_then(|mut states| states.reviews.remove(&self.key))
+    }
+
+    /// Records a complete review of a commit.
+    ///
+    /// # Errors
+    /// Returns the message for the user.
+    pub fn record(&self, commit: String) -> Result<CompletedReview, String> {
+        let review = CompletedReview { sha: commit, completed_at: clock::now(), success: true };
+        let written = self.file.update(|document| {
+            document.get_or_insert_default().reviews.insert(self.key.clone(), review.clone());
+            Ok::<_, JsonFileError>(())
+        });
+        written.map_err(|error| format!("the review is not recorded: {error}"))?;
+        Ok(review)
+    }
 }
 
 /// The file with the last reviews, and the branch.
@@ -48,24 +161,11 @@ pub struct AutoIncrementalArgs {
     /// Scope of the full review; one of the index or of some files is never reduced
     #[arg(long, value_name = "SCOPE", default_value = "", allow_hyphen_values = true)]
     original_scope: String,
-    /// Review the whole change
-    #[arg(long)]
-    full_review: bool,
-    /// Review only the commits since the last review, or fail
-    #[arg(long, conflicts_with = "full_review")]
-    since_last_review: bool,
+    #[command(flatten)]
+    extent: ExtentArgs,
     /// Reviews for pull requests are never incremental
     #[arg(long, value_enum, default_value = "local")]
     mode: IncrementalMode,
-    /// 0 reviews the whole change unless --since-last-review is there
-    #[arg(long, env = "CR_AUTO_INCREMENTAL", default_value = "1", hide = true)]
-    enabled: String,
-    /// Changed files of an incremental review
-    #[arg(long, env = "CR_INCREMENTAL_MAX_FILES", default_value_t = IncrementalLimits::default().files)]
-    max_files: u64,
-    /// Changed lines of an incremental review
-    #[arg(long, env = "CR_INCREMENTAL_MAX_LOC", default_value_t = IncrementalLimits::default().lines)]
-    max_loc: u64,
     /// Directory in the repository
     #[arg(long, default_value = ".", value_name = "DIRECTORY")]
     workdir: PathBuf,
@@ -92,18 +192,8 @@ pub struct ReviewStateWriteArgs {
 }
 
 impl StateArgs {
-    fn file(&self) -> Result<JsonFile<ReviewStates>, String> {
-        let path = super::absolute(&self.cache_dir)?.join(REVIEW_STATE);
-        Ok(JsonFile::private(path).moving_malformed_aside())
-    }
-
-    /// Returns the last review of the branch. A file that cannot be read contains none.
-    fn last_review(&self) -> Result<Option<CompletedReview>, String> {
-        let states = self.file()?.read().unwrap_or_else(|error| {
-            print_error(format!("Warning: the previous review is unknown: {error}"));
-            None
-        });
-        Ok(states.and_then(|mut states| states.reviews.remove(&self.key)))
+    fn history(&self) -> Result<ReviewHistory, String> {
+        Ok(ReviewHistory::new(&super::absolute(&self.cache_dir)?, self.key.clone()))
     }
 }
 
@@ -113,54 +203,42 @@ impl AutoIncrementalArgs {
     }
 
     fn decide(&self) -> Result<IncrementalDecision, String> {
-        let excluded = self.excluded();
-        if self.since_last_review
-            && let Some(reason) = excluded
-        {
-            return Err(format!("--since-last-review is not possible with {reason}"));
-        }
-        if let Some(reason) = excluded.filter(|_| !self.full_review) {
-            return Ok(IncrementalDecision::full(reason));
-        }
-        let extent = match (self.full_review, self.since_last_review) {
-            (true, _) => ReviewExtent::Full,
-            (_, true) => ReviewExtent::SinceLastReview,
-            _ if self.enabled == OFF => return Ok(IncrementalDecision::full("CR_AUTO_INCREMENTAL is 0")),
-            _ => ReviewExtent::Automatic,
-        };
+        let extent = self.extent.extent(self.excluded())?;
         let git = BlockingGit::new()?;
         let tip = git
             .commit_of(&self.workdir, &self.diff_tip)
             .ok_or_else(|| format!("{} is not a commit of this repository", self.diff_tip))?;
-        let limits = IncrementalLimits { files: self.max_files, lines: self.max_loc };
-        let last = self.state.last_review()?;
-        decide(extent, last.as_ref(), &tip, limits, |last| last_commit(&git, &self.workdir, last, &tip))
+        let tip = ChangeTip { commit: &tip, tree: &tip, base: None };
+        self.state.history()?.decide(&git, &self.workdir, extent, tip)
     }
 
     /// Returns the kind of review that is never incremental.
     fn excluded(&self) -> Option<&'static str> {
         let mut scope = self.original_scope.split_whitespace();
         match self.mode {
-            IncrementalMode::Github => Some("reviews of pull requests"),
+            IncrementalMode::Github => Some(PULL_REQUESTS),
             IncrementalMode::Local if scope.clone().any(|part| matches!(part, "--cached" | "staged")) => {
-                Some("staged changes")
+                Some(STAGED)
             }
-            IncrementalMode::Local if scope.any(|part| part == "--") => Some("selected files"),
+            IncrementalMode::Local if scope.any(|part| part == "--") => Some(SELECTED_FILES),
             IncrementalMode::Local => None,
         }
     }
 }
 
-fn last_commit(git: &BlockingGit, dir: &Path, last: &str, tip: &str) -> LastCommit {
-    if last == tip {
+fn last_commit(git: &BlockingGit, dir: &Path, last: &str, tip: ChangeTip<'_>) -> LastCommit {
+    if last == tip.commit {
         return LastCommit::Same;
     }
     // The state is a file: its commit could be an option of git.
     let is_commit = git.commit_of(dir, last).as_deref() == Some(last);
-    if !is_commit || !git.contains(dir, tip, last) {
+    if !is_commit || !git.contains(dir, tip.commit, last) {
         return LastCommit::Unrelated;
     }
-    let output = git.change_output(dir, last, &ChangeSide::Tree(tip.to_owned()), 0, &[]);
+    if tip.base.is_some_and(|base| !git.contains(dir, last, base)) {
+        return LastCommit::BeforeMerge;
+    }
+    let output = git.change_output(dir, last, &ChangeSide::Tree(tip.tree.to_owned()), 0, &[]);
     let change = output.as_deref().and_then(|output| ReviewedChange::parse(output).ok());
     match change.map(|change| DiffData::from(&change)) {
         Some(data) => {
@@ -174,7 +252,7 @@ fn last_commit(git: &BlockingGit, dir: &Path, last: &str, tip: &str) -> LastComm
 impl ReviewStateReadArgs {
     /// Prints the last review of the branch, or an empty object.
     pub(super) fn run(&self) -> Result<String, String> {
-        match self.state.last_review()? {
+        match self.state.history()?.last_review() {
             Some(review) => super::json(&review),
             None => Ok("{}".to_owned()),
         }
@@ -188,13 +266,7 @@ impl ReviewStateWriteArgs {
         let sha = git
             .commit_of(&self.workdir, &self.sha)
             .ok_or_else(|| format!("{} is not a commit of this repository", self.sha))?;
-        let review = CompletedReview { sha, completed_at: clock::now(), success: true };
-        let written = self.state.file()?.update(|document| {
-            document.get_or_insert_default().reviews.insert(self.state.key.clone(), review.clone());
-            Ok::<_, JsonFileError>(())
-        });
-        written.map_err(|error| format!("the review is not recorded: {error}"))?;
-        super::json(&review)
+        super::json(&self.state.history()?.record(sha)?)
     }
 }
 

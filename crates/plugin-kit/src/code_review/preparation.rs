@@ -9,11 +9,14 @@ use loopgate_code_review::diff::FileKind;
 use loopgate_code_review::diff_data::DiffData;
 use loopgate_code_review::finding::Finding;
 use loopgate_code_review::hygiene::check_reviewed_change;
+use loopgate_code_review::incremental::{IncrementalDecision, ReviewExtent};
 use loopgate_code_review::intent::classify;
 use loopgate_code_review::route::{ReviewIntent, ReviewRoute, route};
 
+use super::cache::repository_cache;
 use super::challenge;
 use super::change::{self, PatchContext};
+use super::incremental::{ChangeTip, ReviewHistory};
 use super::reviewers::ReviewMaterial;
 use super::scope::{IntentContext, RequestedChange, ResolvedScope, resolve};
 use crate::project_git::BlockingGit;
@@ -43,24 +46,57 @@ pub struct PreparedReview {
     pub route: ReviewRoute,
     pub material: ReviewMaterial,
     pub warnings: Vec<String>,
+    /// Directory of the repository's cache.
+    pub cache_dir: PathBuf,
+    pub history: ReviewHistory,
+    pub extent: IncrementalDecision,
+    /// The commit that is reviewed with all its changes; `None` if uncommitted or selected files are reviewed.
+    pub reviewed_commit: Option<String>,
+}
+
+/// What to prepare.
+#[derive(Debug)]
+pub struct PreparationInput<'a> {
+    /// Directory in the repository.
+    pub dir: &'a Path,
+    pub change: &'a RequestedChange,
+    /// What the person who requested the review wants to be considered.
+    pub considerations: Option<String>,
+    pub extent: ReviewExtent,
+    /// The user's home directory.
+    pub home: &'a Path,
 }
 
 /// Reads a change and what the review needs. Blocks on git.
 ///
 /// # Errors
 /// Returns the reason for which the change cannot be reviewed.
-pub fn prepare(
-    dir: &Path,
-    requested: &RequestedChange,
-    considerations: Option<String>,
-) -> Result<PreparedReview, String> {
+pub fn prepare(request: PreparationInput<'_>) -> Result<PreparedReview, String> {
     let git = BlockingGit::new()?;
-    let root = change::root(&git, dir)?;
+    let root = change::root(&git, request.dir)?;
     // Before the working tree is read, so that the files of the review are not part of it.
     crate::loop_run::exclude_state_dir(&root)
         .map_err(|error| format!("cannot prepare the directory: {error}"))?;
-    let (scope, mut description) = resolve(&git, dir, requested)?;
-    // An incremental review replaces `scope.from` here, before the change is read.
+    let (mut scope, mut description) = resolve(&git, request.dir, request.change)?;
+    let cache_dir = repository_cache(&git, &root, request.home);
+    let history = ReviewHistory::new(&cache_dir, format!("{}:{}", scope.review_branch, scope.base_ref));
+    let mut extent = IncrementalDecision::full("no commits");
+    let mut reviewed_commit = None;
+    if let Some(commit) = &scope.diff_tip {
+        let tree = scope.to.as_deref().unwrap_or(commit);
+        let tip = ChangeTip { commit, tree, base: scope.base_commit.as_deref() };
+        extent = history.decide(&git, &root, request.extent, tip)?;
+        if let Some(last) = extent.since() {
+            // Not the commit of the base, from which instructions and critics are read.
+            last.clone_into(&mut scope.from);
+            description.commits = git.subjects(&root, last, commit).unwrap_or_default();
+        }
+        // Uncommitted files can hide lines of the commit from the reviewers.
+        let is_committed = || git.changed_between(&root, commit, tree).is_some_and(|files| files.is_empty());
+        if request.change.scope.always_whole().is_none() && is_committed() {
+            reviewed_commit = Some(commit.clone());
+        }
+    }
     let change::ReadChange { data, ignored } =
         change::read_sides(&git, &root, &scope.sides(), PatchContext::Review)?;
     let hygiene = check_reviewed_change(&data, &ignored);
@@ -72,9 +108,28 @@ pub fn prepare(
     let gates = base.critic_gates(&mut warnings);
     let route = route(&reviewed, &gates, intent);
     let critics = base.critics(&route.domain_critics, &mut warnings);
-    let instructions = base.instructions(&reviewed);
-    let material = ReviewMaterial { instructions, critics, intent: description, considerations };
-    Ok(PreparedReview { root, scope, data, reviewed, hygiene, intent, route, material, warnings })
+    let material = ReviewMaterial {
+        instructions: base.instructions(&reviewed),
+        critics,
+        intent: description,
+        considerations: request.considerations,
+        is_incremental: extent.since().is_some(),
+    };
+    Ok(PreparedReview {
+        root,
+        scope,
+        data,
+        reviewed,
+        hygiene,
+        intent,
+        route,
+        material,
+        warnings,
+        cache_dir,
+        history,
+        extent,
+        reviewed_commit,
+    })
 }
 
 fn intent(description: &IntentContext, data: &DiffData) -> ReviewIntent {

@@ -8,6 +8,7 @@ use loopgate_api::terminal_text::escape_control;
 use loopgate_api::usd::Usd;
 use loopgate_code_review::diff::FileKind;
 use loopgate_code_review::finding::{Finding, IssueSeverity};
+use loopgate_code_review::findings_cache::CacheResult;
 use loopgate_code_review::hygiene::HygieneCheck;
 use loopgate_code_review::validation::Validation;
 use serde_json::{Value, json};
@@ -26,6 +27,8 @@ pub struct ReviewSummary<'a> {
     pub prepared: &'a PreparedReview,
     pub session: &'a ReviewSession,
     pub reviewers: &'a [ChangeReviewer],
+    /// `None` if the cache of findings was not used.
+    pub cache: Option<&'a CacheResult>,
     pub validation: &'a Validation,
     /// What was not reviewed, with the reasons.
     pub unreviewed: &'a [String],
@@ -44,6 +47,7 @@ impl ReviewSummary<'_> {
         if let Some(number) = prepared.scope.pr_number {
             let _ = writeln!(text, "Pull request {number}");
         }
+        let _ = writeln!(text, "{}", prepared.extent.review_mode_line);
         self.files(&mut text);
         self.reviewers(&mut text);
         let is_hygiene = |finding: &&Finding| HygieneCheck::of(finding).is_some();
@@ -69,6 +73,31 @@ impl ReviewSummary<'_> {
         text
     }
 
+    /// Returns the last line of the report before the verdict.
+    pub fn footer(&self, elapsed: Duration, costs: &BTreeMap<String, AgentCost>) -> String {
+        let seconds = elapsed.as_secs();
+        let total = costs.values().fold(Usd::default(), |mut total, cost| {
+            total += cost.usd;
+            total
+        });
+        let (bytes, calls) = sent(costs);
+        let time = match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+            (0, 0, seconds) => format!("{seconds}s"),
+            (0, minutes, seconds) => format!("{minutes}m {seconds}s"),
+            (hours, minutes, seconds) => format!("{hours}h {minutes}m {seconds}s"),
+        };
+        let cache = match self.cache {
+            Some(CacheResult { stats, .. }) => format!("{} of {} files", stats.cached, stats.total_files),
+            None => "not used".to_owned(),
+        };
+        format!(
+            "**Review complete** — {time} | Cache: {cache} | {} | Cost: ${total:.2} in {calls} calls | \
+             Prompts: {bytes} bytes of {} agents",
+            self.prepared.extent.review_mode_line,
+            costs.len()
+        )
+    }
+
     fn files(&self, text: &mut String) {
         let data = &self.prepared.data;
         let _ = writeln!(
@@ -77,6 +106,9 @@ impl ReviewSummary<'_> {
             data.files_to_review.len(),
             data.total_loc
         );
+        if let Some(cache) = self.cache {
+            let _ = writeln!(text, "{}", cache.status_message);
+        }
         for path in &data.files_to_review {
             let kind = data.kind(path);
             if kind != FileKind::Source {
@@ -143,25 +175,6 @@ fn section<'a>(text: &mut String, title: &str, findings: impl Iterator<Item = &'
             }
         }
     }
-}
-
-/// Returns the last line of a report before the verdict.
-pub fn footer(elapsed: Duration, costs: &BTreeMap<String, AgentCost>) -> String {
-    let seconds = elapsed.as_secs();
-    let total = costs.values().fold(Usd::default(), |mut total, cost| {
-        total += cost.usd;
-        total
-    });
-    let (bytes, calls) = sent(costs);
-    let time = match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
-        (0, 0, seconds) => format!("{seconds}s"),
-        (0, minutes, seconds) => format!("{minutes}m {seconds}s"),
-        (hours, minutes, seconds) => format!("{hours}h {minutes}m {seconds}s"),
-    };
-    format!(
-        "**Review complete** — {time} | Cost: ${total:.2} in {calls} calls | Prompts: {bytes} bytes of {} agents",
-        costs.len()
-    )
 }
 
 /// Returns the end of a review as records of the assistant's stream, which loops read.

@@ -8,8 +8,9 @@ use loopgate_code_review::partition::{Partition, PartitionEntry, is_test_path};
 use loopgate_code_review::patch_text::patch_text;
 use loopgate_code_review::route::ReviewRoute;
 
+use super::cache::partition_reviewer;
 use super::scope::IntentContext;
-use crate::model_calls::{data_mark, mark_data};
+use crate::model_calls::{data_mark, mark_data, prompt_key};
 
 const RULES: &str = include_str!("../../../../plugins/code-review/reviewers/rules.md");
 const BUGS: &str = include_str!("../../../../plugins/code-review/reviewers/bugs.md");
@@ -56,6 +57,8 @@ pub struct ReviewMaterial {
     pub intent: IntentContext,
     /// What the person who requested the review wants to be considered.
     pub considerations: Option<String>,
+    /// Whether only what has changed since the last review is reviewed.
+    pub is_incremental: bool,
 }
 
 /// The prompts of a review.
@@ -72,7 +75,11 @@ pub struct ReviewPrompts {
     pub mark: String,
 }
 
-/// Builds the prompts. `partitions`: parts of the change, empty for the fast path.
+/// Part of the prompts of reviewers of the whole change in an incremental review: the description is that of all commits.
+const INCREMENTAL: &str = "Earlier commits of the change were reviewed before, and you are given what has changed since. Do not \
+    report that something from the description is missing: it may be in the earlier commits.\n";
+
+/// Builds the prompts. `partitions`: parts of the change that are searched for bugs, empty for the fast path.
 pub fn prompts(
     data: &DiffData,
     material: &ReviewMaterial,
@@ -82,7 +89,9 @@ pub fn prompts(
     let whole: Vec<PartitionEntry> = data.files_to_review.iter().map(|path| entry(data, path)).collect();
     let mut left_out = Vec::new();
     let all_lines = patches(data, &whole, &mut left_out);
-    let mut documents = material.documents(data);
+    let common = material.common_documents();
+    let mut documents = common.clone();
+    documents.extend(material.change_documents(data));
     documents.push(("all changed lines".to_owned(), all_lines));
     // The mark must not occur in anything that it surrounds; parts of the change are parts of the whole change.
     let mut everything = documents.clone();
@@ -91,9 +100,12 @@ pub fn prompts(
     let mark = data_mark(&everything);
     let head = format!("{RULES}\nData is between two lines with the mark {mark}.\n");
     let (mut shared, mut whole_change) = (head.clone(), head);
+    // It says nothing about the rest of the change: findings about a file are cached, and used when other files have changed.
+    mark_data(&mut shared, &mark, &common);
+    if material.is_incremental {
+        whole_change.push_str(INCREMENTAL);
+    }
     mark_data(&mut whole_change, &mark, &documents);
-    documents.pop();
-    mark_data(&mut shared, &mark, &documents);
     let mut reviewers = Vec::new();
     if data.total_loc == 0 {
         // Names, modes and generated files are checked without a model.
@@ -111,14 +123,20 @@ pub fn prompts(
 }
 
 impl ReviewMaterial {
-    fn documents(&self, data: &DiffData) -> Vec<(String, String)> {
-        let mut documents: Vec<(String, String)> = self
-            .instructions
-            .iter()
-            .map(|(path, text)| {
-                (format!("instructions of the project before the change, {path}"), text.clone())
-            })
-            .collect();
+    /// Returns what all reviewers are given.
+    fn common_documents(&self) -> Vec<(String, String)> {
+        let instructions = self.instructions.iter().map(|(path, text)| {
+            (format!("instructions of the project before the change, {path}"), text.clone())
+        });
+        let considerations = self.considerations.iter().map(|text| {
+            ("what the person who requested this review wants to be considered".to_owned(), text.clone())
+        });
+        instructions.chain(considerations).collect()
+    }
+
+    /// Returns what reviewers of the whole change are given in addition.
+    fn change_documents(&self, data: &DiffData) -> Vec<(String, String)> {
+        let mut documents = Vec::new();
         let IntentContext { title, body, commits } = &self.intent;
         let mut description = String::new();
         for text in [title, body].into_iter().filter(|text| !text.trim().is_empty()) {
@@ -130,15 +148,21 @@ impl ReviewMaterial {
         if !description.is_empty() {
             documents.push(("description by the author of the change".to_owned(), description));
         }
-        documents.extend(self.considerations.iter().map(|text| {
-            ("what the person who requested this review wants to be considered".to_owned(), text.clone())
-        }));
         let files = data.files_to_review.iter().map(|path| {
             let count = data.file_loc.get(path).copied().unwrap_or_default();
             format!("{} (+{} -{})\n", serde_json::Value::from(path.as_str()), count.added, count.removed)
         });
         documents.push(("changed files".to_owned(), files.collect()));
         documents
+    }
+
+    /// Returns the identity of what reviewers of parts are given, except the lines.
+    pub fn part_prompt_hash(&self) -> String {
+        let documents = self.common_documents();
+        let request = request("", BUGS, &BUG_CATEGORIES);
+        let mut parts = vec![RULES, request.as_str()];
+        parts.extend(documents.iter().flat_map(|(name, text)| [name.as_str(), text.as_str()]));
+        prompt_key(&parts)
     }
 }
 
@@ -178,7 +202,7 @@ fn bug_reviewer(
     mark: &str,
     left_out: &mut Vec<String>,
 ) -> ChangeReviewer {
-    let id = format!("bha_p{}", part.id);
+    let id = partition_reviewer(part);
     let models = &route.models.bug_hunter_a;
     let mut text = request(&id, BUGS, &BUG_CATEGORIES);
     let lines = patches(data, &part.files, left_out);
@@ -280,5 +304,35 @@ fn fast(route: &ReviewRoute, material: &ReviewMaterial, mark: &str) -> ChangeRev
         reads_whole_change: true,
         request: text,
         scope: "the whole change".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reviewers_of_parts_are_given_what_the_cache_depends_on_and_their_lines() {
+        let data: DiffData =
+            serde_json::from_value(serde_json::json!({"files_to_review": ["a.rs"], "total_loc": 1,
+            "patch_lines": {"a.rs": {"added_lines": {"1": "one"}}}}))
+            .unwrap();
+        let route = loopgate_code_review::route::route(&data, &Default::default(), Default::default());
+        let given = |material: &ReviewMaterial| {
+            let prompts = prompts(&data, material, &route, &[]);
+            (prompts.shared.replace(&prompts.mark, ""), material.part_prompt_hash())
+        };
+        let of = |commit: &str, instructions: &str, considerations: &str| ReviewMaterial {
+            instructions: vec![("CLAUDE.md".to_owned(), instructions.to_owned())],
+            intent: IntentContext { commits: vec![commit.to_owned()], ..IntentContext::default() },
+            considerations: Some(considerations.to_owned()),
+            ..ReviewMaterial::default()
+        };
+        let first = given(&of("Add a", "Use tabs.", "Look at a."));
+        assert_eq!(given(&of("Add b", "Use tabs.", "Look at a.")), first);
+        for other in [of("Add a", "Use spaces.", "Look at a."), of("Add a", "Use tabs.", "Look at b.")] {
+            let (text, hash) = given(&other);
+            assert!(text != first.0 && hash != first.1, "{text}");
+        }
     }
 }

@@ -1,7 +1,9 @@
 //! `loopgate code-review run`: a review from the change to the verdict. A program selects, counts and decides; models report
 //! findings, which are held against the lines that they quote, and a second reviewer tries to disprove the severe ones.
 //!
-//! An interrupted review continues from its stored answers. It writes `verdict.json` only when it is complete.
+//! An interrupted review continues from its stored answers, and leaves nothing else. At its end, a review stores the findings
+//! about the files that were reviewed, for later reviews, and writes `verdict.json`. If nothing was left out, it records its
+//! commit as the last reviewed one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -12,18 +14,21 @@ use std::time::Instant;
 
 use loopgate_api::usd::Usd;
 use loopgate_code_review::finding::{Finding, FindingList};
-use loopgate_code_review::partition::{Partition, PartitionLimits, partition};
+use loopgate_code_review::incremental::ReviewExtent;
 use loopgate_code_review::quotation::check_quotations;
 use loopgate_code_review::validation::{DiscardReason, DiscardedFinding, Validation, validate};
 use loopgate_code_review::verdict::{VerdictReport, incomplete_verdict, verdict};
-use loopgate_home::untrusted;
+use loopgate_home::{expand_home, untrusted};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use tokio_util::sync::CancellationToken;
 
 use super::agents::{AgentCall, AgentCost, AskingEnd, ReviewAgents, SharedText};
+use super::cache::{CACHED_AUTHOR, ReviewCache, lookup_files};
 use super::collect::{ENDING, PREFIX, collect};
-use super::preparation::{PreparedReview, excerpts, prepare};
+use super::division::DividedChange;
+use super::incremental::{ExtentArgs, LOOPS};
+use super::preparation::{PreparationInput, PreparedReview, excerpts, prepare};
 use super::report::{self, ReviewSummary};
 use super::reviewers::{ChangeReviewer, ReviewPrompts, prompts};
 use super::scope::RequestedChange;
@@ -36,9 +41,6 @@ use crate::model_calls::{IsolatedAssistant, LimitWait};
 
 /// Exit code of an interrupted review.
 const INTERRUPTED: u8 = 130;
-/// Limits of the parts that reviewers share.
-const PARTITION_LINES: u64 = 500;
-const PARTITION_FILES: usize = 25;
 
 /// Arguments of `code-review run`.
 #[derive(Debug, clap::Args)]
@@ -49,6 +51,8 @@ pub struct ReviewArgs {
     /// Branch or commit to compare with [default: that of the pull request, else the default branch]
     #[arg(long, value_name = "REF")]
     base: Option<String>,
+    #[command(flatten)]
+    extent: ExtentArgs,
     /// Check without a model, and end
     #[arg(long)]
     hygiene_only: bool,
@@ -78,6 +82,10 @@ pub struct ReviewRun {
     /// Directory in the repository.
     pub dir: PathBuf,
     pub change: RequestedChange,
+    /// How much of the change is reviewed.
+    pub extent: ReviewExtent,
+    /// The user's home directory, with the cache of findings and the last reviewed commits.
+    pub home: PathBuf,
     pub session: Option<ReviewSessionId>,
     pub is_hygiene_only: bool,
     /// What the person who asks wants to be considered.
@@ -126,9 +134,12 @@ pub fn run(args: &ReviewArgs) -> ExitCode {
             let stop = CancellationToken::new();
             stop::on_signals(stop.clone()).map_err(|error| error.to_string())?;
             let change = RequestedChange::parse(&args.scope, args.base.clone())?;
+            let whole = change.scope.always_whole().or(args.stream.then_some(LOOPS));
             let run = ReviewRun {
                 dir: args.workdir.clone(),
                 change,
+                extent: args.extent.extent(whole)?,
+                home: expand_home("~"),
                 session: args.session.clone(),
                 is_hygiene_only: args.hygiene_only,
                 instructions: args.instructions.clone(),
@@ -184,10 +195,18 @@ impl ReviewRun {
 
     async fn review(&self, spent: &mut Usd) -> Result<FinishedCodeReview, AskingEnd> {
         let started = Instant::now();
-        let (dir, change, wishes) = (self.dir.clone(), self.change.clone(), self.instructions.clone());
+        let run = self.clone();
         // It waits for git with a runtime of its own, which cannot be nested.
-        let prepared = tokio::task::spawn_blocking(move || prepare(&dir, &change, wishes)).await;
-        let mut prepared = prepared.map_err(failed)?.map_err(AskingEnd::Failed)?;
+        let prepared = tokio::task::spawn_blocking(move || {
+            prepare(PreparationInput {
+                dir: &run.dir,
+                change: &run.change,
+                considerations: run.instructions,
+                extent: run.extent,
+                home: &run.home,
+            })
+        });
+        let mut prepared = prepared.await.map_err(failed)?.map_err(AskingEnd::Failed)?;
         let session = ReviewSession::open(&prepared.root, self.session.as_ref(), &self.request(&prepared))
             .map_err(AskingEnd::Failed)?;
         write_change(&session, &prepared).map_err(AskingEnd::Failed)?;
@@ -198,28 +217,30 @@ impl ReviewRun {
                 prepared: &prepared,
                 session: &session,
                 reviewers: &[],
+                cache: None,
                 validation: &validation,
                 unreviewed: &[],
             };
-            let text = report.text(&report::footer(started.elapsed(), &BTreeMap::new()));
+            let text = report.text(&report.footer(started.elapsed(), &BTreeMap::new()));
             return Ok(FinishedCodeReview { directory: session.directory().to_owned(), verdict: None, text });
         }
         if prepared.data.files_to_review.is_empty() {
+            let base = match prepared.extent.since() {
+                Some(commit) => format!("the commit of the previous review, {commit}"),
+                None => prepared.scope.base_ref.clone(),
+            };
             // An approval would hide that the base is not the one that the caller meant.
-            return Err(AskingEnd::Failed(format!(
-                "there are no changes against {}",
-                prepared.scope.base_ref
-            )));
+            return Err(AskingEnd::Failed(format!("there are no changes against {base}")));
         }
         if self.stop.is_cancelled() {
             return Err(AskingEnd::Stopped);
         }
-        // The findings cache takes over files of the reviewers that share the change here: their stored findings become
-        // another answer, `agent_cached_bha.json`, and the files leave the data that is divided.
-        let partitions = partitions(&prepared);
-        let prompts = prompts(&prepared.reviewed, &prepared.material, &prepared.route, &partitions);
-        write_prompts(&session, &prepared, &partitions, &prompts).map_err(AskingEnd::Failed)?;
+        let base_commit = prepared.scope.base_commit.clone().unwrap_or_default();
+        let cache = ReviewCache::new(&prepared.cache_dir, prepared.material.part_prompt_hash(), base_commit);
+        let divided = DividedChange::new(&prepared.reviewed, &prepared.route, &cache);
+        let prompts = prompts(&prepared.reviewed, &prepared.material, &prepared.route, &divided.partitions);
         remove_other_answers(&session, &prompts.reviewers);
+        write_prompts(&session, &prepared, &divided, &prompts).map_err(AskingEnd::Failed)?;
         let assistant = IsolatedAssistant::new(
             self.assistant.clone(),
             self.env.clone(),
@@ -234,11 +255,13 @@ impl ReviewRun {
         let (common, whole) =
             (shared("shared", &prompts.shared)?, shared("whole-change", &prompts.whole_change)?);
         let mut agents = ReviewAgents::new(assistant, &session, self.limit);
-        let result = self.ask(&mut agents, &prepared, &prompts, (&common, &whole)).await;
+        let result = self.ask(&mut agents, &prepared, &divided, &prompts, (&common, &whole)).await;
         *spent = agents.spent();
-        let ModelResults { validation, mut unreviewed, warnings } = result?;
-        prepared.warnings.extend(warnings);
+        let ModelResults { validation, mut unreviewed, answered, warnings } = result?;
+        divided.store_findings(&cache, &prepared.reviewed, &prompts, &agents, &answered);
         unreviewed.extend(prompts.left_out.iter().map(|path| format!("{path}: too long for a prompt")));
+        let is_complete = unreviewed.is_empty() && warnings.is_empty();
+        prepared.warnings.extend(warnings);
         let verdict = match unreviewed.first() {
             None => verdict(&validation),
             Some(first) => incomplete_verdict(&validation, &format!("Not reviewed: {first}")),
@@ -247,10 +270,11 @@ impl ReviewRun {
             prepared: &prepared,
             session: &session,
             reviewers: &prompts.reviewers,
+            cache: divided.cached.as_ref().map(|found| &found.result),
             validation: &validation,
             unreviewed: &unreviewed,
         };
-        let footer = report::footer(started.elapsed(), agents.costs());
+        let footer = report.footer(started.elapsed(), agents.costs());
         let text = format!("{}\n{}", report.text(&footer), verdict.tag);
         let write = || {
             session.write_json("validate_output.json", &validation)?;
@@ -264,6 +288,11 @@ impl ReviewRun {
             session.complete()
         };
         write().map_err(AskingEnd::Failed)?;
+        if let Some(commit) = prepared.reviewed_commit.filter(|_| is_complete)
+            && let Err(message) = prepared.history.record(commit)
+        {
+            print_error(format!("Warning: {message}"));
+        }
         Ok(FinishedCodeReview { directory: session.directory().to_owned(), verdict: Some(verdict), text })
     }
 
@@ -278,6 +307,7 @@ impl ReviewRun {
         &self,
         agents: &mut ReviewAgents<'_>,
         prepared: &PreparedReview,
+        divided: &DividedChange,
         prompts: &ReviewPrompts,
         (common, whole): (&Arc<SharedText>, &Arc<SharedText>),
     ) -> Result<ModelResults, AskingEnd> {
@@ -302,21 +332,28 @@ impl ReviewRun {
             .filter_map(|(name, answer)| Some((reviewers.get(name)?, answer.as_ref().err()?)))
             .map(|(reviewer, reason)| format!("{} ({}): {reason}", reviewer.scope, reviewer.id))
             .collect();
+        let answered: BTreeSet<String> =
+            answers.iter().filter(|(_, answer)| answer.is_ok()).map(|(name, _)| name.clone()).collect();
         let collected = collect(agents.session.directory(), prepared.hygiene.clone());
+        let is_cached = |(name, _): &&(String, String)| *name == format!("{PREFIX}{CACHED_AUTHOR}{ENDING}");
+        if let Some((name, reason)) = collected.skipped.iter().find(is_cached) {
+            // Its files were given to no reviewer.
+            return Err(AskingEnd::Failed(format!("cannot read {name}: {reason}")));
+        }
         let list = FindingList { findings: collected.findings };
         agents.session.write_json("findings.json", &list.findings).map_err(AskingEnd::Failed)?;
         let (claims, facts): (Vec<Finding>, Vec<Finding>) =
             list.findings.into_iter().partition(|finding| finding.more.contains_key("agent"));
         let (claims, mut discarded) = check_quotations(claims, &prepared.reviewed);
         let (claims, foreign): (Vec<Finding>, Vec<Finding>) =
-            claims.into_iter().partition(|finding| is_assigned(finding, &prompts.reviewers));
+            claims.into_iter().partition(|finding| divided.is_assigned(finding, &prompts.reviewers));
         let reason = DiscardReason::NotAssigned;
         discarded.extend(foreign.into_iter().map(|finding| DiscardedFinding { finding, reason }));
         let mut validation = validate(claims.into_iter().chain(facts).collect(), &prepared.data);
         validation.add_discarded(discarded);
         let mut warnings = Vec::new();
         self.challenge(agents, prepared, &mut validation, prompts, whole, &mut warnings).await?;
-        Ok(ModelResults { validation, unreviewed, warnings })
+        Ok(ModelResults { validation, unreviewed, answered, warnings })
     }
 
     /// Gives the findings that decide about the verdict to the second reviewer.
@@ -379,6 +416,8 @@ struct ModelResults {
     validation: Validation,
     /// What was not reviewed, with the reasons.
     unreviewed: Vec<String>,
+    /// Names of the stored answers.
+    answered: BTreeSet<String>,
     warnings: Vec<String>,
 }
 
@@ -386,7 +425,8 @@ fn failed(error: impl std::fmt::Display) -> AskingEnd {
     AskingEnd::Failed(error.to_string())
 }
 
-fn answer_name(reviewer: &ChangeReviewer) -> String {
+/// Returns the name of a reviewer's answer.
+pub fn answer_name(reviewer: &ChangeReviewer) -> String {
     format!("{PREFIX}{}", reviewer.id)
 }
 
@@ -403,26 +443,12 @@ fn checked_answer(text: &str, reviewer: &ChangeReviewer) -> Result<String, Strin
     serde_json::to_string(&FindingList { findings }).map_err(|error| error.to_string())
 }
 
-fn is_assigned(finding: &Finding, reviewers: &[ChangeReviewer]) -> bool {
-    let author = finding.more.get("agent").and_then(Value::as_str);
-    let reviewer = reviewers.iter().find(|reviewer| Some(reviewer.id.as_str()) == author);
-    reviewer.and_then(|reviewer| reviewer.files.as_ref()).is_none_or(|files| files.contains(&finding.file))
-}
-
-fn partitions(prepared: &PreparedReview) -> Vec<Partition> {
-    if prepared.route.fast_path {
-        return Vec::new();
-    }
-    let partitions = usize::try_from(prepared.route.max_bha_agents).unwrap_or(1);
-    let limits = PartitionLimits { lines: PARTITION_LINES, files: PARTITION_FILES, partitions };
-    partition(&prepared.reviewed, limits).partitions
-}
-
 fn write_change(session: &ReviewSession, prepared: &PreparedReview) -> Result<(), String> {
     let setup =
         json!({"started_at": now(), "session": session.id, "current_branch": prepared.scope.review_branch});
     session.write_json("setup.json", &setup)?;
     session.write_json("scope.json", &prepared.scope)?;
+    session.write_json("auto_incremental.json", &prepared.extent)?;
     session.write_json("diff_data.json", &prepared.data)?;
     session.write_json("hygiene.json", &FindingList { findings: prepared.hygiene.clone() })
 }
@@ -430,13 +456,18 @@ fn write_change(session: &ReviewSession, prepared: &PreparedReview) -> Result<()
 fn write_prompts(
     session: &ReviewSession,
     prepared: &PreparedReview,
-    partitions: &[Partition],
+    divided: &DividedChange,
     prompts: &ReviewPrompts,
 ) -> Result<(), String> {
+    if let Some(found) = &divided.cached {
+        for (name, text) in lookup_files(found)? {
+            session.write(&name, &text)?;
+        }
+    }
     session.write_json("intent_context.json", &prepared.material.intent)?;
     session.write_json("intent.json", &json!({"intent": prepared.intent}))?;
     session.write_json("route.json", &prepared.route)?;
-    session.write_json("partitions.json", &json!({"partitions": partitions}))?;
+    session.write_json("partitions.json", &json!({"partitions": divided.partitions}))?;
     session.write("shared_prompt.txt", &prompts.shared)?;
     session.write("patches_all.txt", &prompts.whole_change)?;
     for reviewer in &prompts.reviewers {

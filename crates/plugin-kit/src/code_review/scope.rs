@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::change::{self, ChangeSides};
+use super::incremental::{SELECTED_FILES, STAGED};
 use crate::project_git::{BlockingGit, ChangeSide};
 
 /// Program of the code host.
@@ -58,6 +59,17 @@ impl RequestedChange {
             return Err("--base cannot be used with staged, which compares with the last commit".to_owned());
         }
         Ok(Self { scope, base })
+    }
+}
+
+impl RequestedChangeScope {
+    /// Returns the kind of a change that is always reviewed as a whole, because no commit is the end of it.
+    pub const fn always_whole(&self) -> Option<&'static str> {
+        match self {
+            Self::Staged => Some(STAGED),
+            Self::Paths(_) => Some(SELECTED_FILES),
+            Self::Branch | Self::PullRequest(_) => None,
+        }
     }
 }
 

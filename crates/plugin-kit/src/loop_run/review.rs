@@ -9,13 +9,15 @@ use std::io::Write as _;
 use loopgate_api::names::ASSISTANT_OUTPUT;
 use loopgate_api::review::VerdictKind;
 use loopgate_api::usd::Usd;
-use loopgate_home::untrusted;
+use loopgate_code_review::incremental::ReviewExtent;
+use loopgate_home::{expand_home, untrusted};
 
 use super::driver::Driver;
 use super::exit_code::{FAILED, INTERRUPTED};
 use super::journal::JournalActivity;
 use crate::clock::Span;
 use crate::code_review::fix::{EndedFix, FixOutcome, FixRun};
+use crate::code_review::incremental::LOOPS;
 use crate::code_review::report::records;
 use crate::code_review::run::{EndedReview, ReviewOutcome, ReviewRun};
 use crate::code_review::scope::{RequestedChange, RequestedChangeScope};
@@ -81,6 +83,8 @@ async fn review(driver: &mut Driver, cycle: u32) -> Option<ReviewSessionId> {
             scope: RequestedChangeScope::Branch,
             base: Some(driver.state.start_sha.clone()),
         },
+        extent: ReviewExtent::Full(LOOPS),
+        home: expand_home("~"),
         session: Some(session.clone()),
         is_hygiene_only: false,
         instructions: None,

@@ -118,3 +118,75 @@ fn usage_limit_is_waited_out_where_the_caller_wants_it() {
     let ended = project.loopgate(&["code-review", "run", "--base", "main"]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
 }
+
+// PR-22, PR-23
+#[test]
+fn second_review_reads_what_has_changed_since_the_first() {
+    let project = Project::new();
+    // The first lines of the question are the name of the reviewer.
+    project.assistant(&format!("head -1 >> \"$OUT/asked\"; {NO_FINDING}"));
+    let commit = |name: &str, lines: usize| {
+        let text: String = (0..lines).map(|line| format!("print({line})\n")).collect();
+        std::fs::write(project.root.join(name), text).unwrap();
+        project.git(&["add", "."]);
+        project.git(&["-c", "user.name=T", "-c", "user.email=t@example.org", "commit", "-qm", "Add files"]);
+    };
+    project.git(&["checkout", "-q", "-b", "topic"]);
+    commit("one.py", 150);
+    commit("two.py", 150);
+    let review = |args: &[&str]| {
+        let _ = std::fs::remove_file(project.path("asked"));
+        let ended = project.loopgate(&[&["code-review", "run", "--base", "main"], args].concat());
+        let mut asked: Vec<String> = project.note("asked").lines().map(str::to_owned).collect();
+        asked.sort();
+        (
+            ended,
+            asked
+                .iter()
+                .map(|line| line.trim_start_matches("You are reviewer ").to_owned())
+                .collect::<Vec<_>>(),
+        )
+    };
+    let (ended, asked) = review(&["--since-last-review"]);
+    assert!(ended.code == 1 && ended.stderr.contains("there is no previous review"), "{}", ended.stderr);
+    assert_eq!(asked, [""; 0]);
+    let (ended, asked) = review(&[]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(ended.stdout.contains("Review mode: full (no previous review)"), "{}", ended.stdout);
+    assert_eq!(asked, ["auditor.", "bha_p0.", "bhb.", "premise."]);
+    let (ended, asked) = review(&[]);
+    assert!(ended.stdout.contains("Cache: 2 of 2 files"), "{}", ended.stdout);
+    assert_eq!(asked, ["auditor.", "bhb.", "premise."]);
+
+    commit("three.py", 10);
+    let (ended, asked) = review(&["--full-review"]);
+    assert!(ended.stdout.contains("Review mode: full (requested)"), "{}", ended.stdout);
+    assert_eq!(asked, ["auditor.", "bha_p0.", "bhb.", "premise."]);
+    commit("four.py", 10);
+    let (ended, asked) = review(&[]);
+    assert!(ended.stdout.contains("Review mode: incremental (since "), "{}", ended.stdout);
+    assert!(ended.stdout.contains("1 files, 10 changed lines"), "{}", ended.stdout);
+    assert_eq!(asked, ["fast."]);
+    // Loops review the whole change.
+    commit("five.py", 10);
+    let (ended, _) = review(&["--stream"]);
+    assert!(ended.stdout.contains("Review mode: full (reviews of loops)"), "{}", ended.stdout);
+    commit("six.py", 10);
+    let project = project.env("CR_AUTO_INCREMENTAL", "0");
+    let ended = project.loopgate(&["code-review", "run", "--base", "main"]);
+    assert!(ended.stdout.contains("Review mode: full (CR_AUTO_INCREMENTAL is 0)"), "{}", ended.stdout);
+    // Nothing of it is in the repository.
+    let cache = project.path(".loopgate/cache/code-review/.local");
+    assert_eq!(std::fs::read_dir(cache).unwrap().count(), 1);
+    assert_eq!(project.git(&["status", "--porcelain"]), "");
+    for scope in ["staged", "one.py"] {
+        let ended = project.loopgate(&["code-review", "run", scope, "--since-last-review"]);
+        assert!(
+            ended.code == 1 && ended.stderr.contains("--since-last-review is not possible with "),
+            "{}",
+            ended.stderr
+        );
+    }
+    let ended = project.loopgate(&["code-review", "run", "--since-last-review", "--full-review"]);
+    assert_eq!(ended.code, 2);
+}
