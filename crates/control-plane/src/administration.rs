@@ -33,11 +33,8 @@ pub enum AdministrationError {
     #[error("cannot use the database: {0}")]
     Database(#[from] DbErr),
     /// The database belongs to another version, or to no control plane.
-    #[error(
-        "the database is not the one of a control plane of this version; start the control plane of this version \
-         once, which updates it"
-    )]
-    OtherVersion,
+    #[error("{0}")]
+    OtherVersion(String),
     /// The request is invalid, for example because no such user exists.
     #[error("{0}")]
     Refused(String),
@@ -84,10 +81,9 @@ impl Administration {
     /// Fails when the database cannot be used, or belongs to another version.
     pub async fn open(database_url: &str) -> Result<Self> {
         let store = Store::connect(database_url, None).await?;
-        if store.has_current_schema().await? {
-            Ok(Self { store })
-        } else {
-            Err(AdministrationError::OtherVersion)
+        match store.schema().await?.obstacle {
+            None => Ok(Self { store }),
+            Some(reason) => Err(AdministrationError::OtherVersion(reason)),
         }
     }
 

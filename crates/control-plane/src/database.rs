@@ -17,12 +17,12 @@ const SAMPLES: usize = 9;
 pub struct DatabaseCheck {
     /// Name and version of the database, for example `PostgreSQL 15.14`.
     pub engine: String,
-    /// Names of the migrations of this version that have not been applied.
-    pub missing_migrations: Vec<String>,
+    /// Why this version cannot use the schema as it is, for example because migrations are missing.
+    pub obstacle: Option<String>,
     /// Time of a statement that reads nothing.
     pub round_trip: Duration,
-    /// Time of a transaction that changes one row, which includes the flush to the disk. `None` when migrations are
-    /// missing.
+    /// Time of a transaction that changes one row, which includes the flush to the disk. `None` when this version cannot use
+    /// the database.
     pub commit: Option<Duration>,
     /// Milliseconds by which the clock of this machine is ahead of the database's.
     pub clock_ahead: i64,
@@ -43,30 +43,34 @@ async fn check(store: &Store) -> Result<DatabaseCheck, DbErr> {
         ("PostgreSQL", "SHOW server_version")
     };
     let version: String = value(store, version).await?;
-    let missing_migrations = store.missing_migrations().await?;
+    let obstacle = store.schema().await?.obstacle;
     let round_trip = median(async || store.reader().execute_unprepared("SELECT 1").await.map(drop)).await?;
-    let commit = if missing_migrations.is_empty() { Some(commit_time(store).await?) } else { None };
+    let commit = if obstacle.is_none() { Some(commit_time(store).await?) } else { None };
     let clock_ahead = if store.is_embedded() { 0 } else { clock_ahead(store).await? };
     let engine = format!("{name} {version}");
-    Ok(DatabaseCheck { engine, missing_migrations, round_trip, commit, clock_ahead })
+    Ok(DatabaseCheck { engine, obstacle, round_trip, commit, clock_ahead })
 }
 
 /// Returns the names of the migrations of this version that have not been applied to a database.
 ///
 /// # Errors
-/// Fails when the database cannot be read.
+/// Fails when the database cannot be read, or this version can no longer use it.
 pub async fn missing_migrations(url: &str) -> Result<Vec<String>, AdministrationError> {
-    with_store(url, async |store| store.missing_migrations().await).await
+    let schema = with_store(url, Store::schema).await?;
+    match schema.obstacle {
+        Some(reason) if schema.is_later => Err(AdministrationError::OtherVersion(reason)),
+        _ => Ok(schema.missing),
+    }
 }
 
 /// Applies the missing migrations of this version to a database, and returns their names. Waits for another process that
 /// applies migrations to the same PostgreSQL schema.
 ///
 /// # Errors
-/// Fails when the database cannot be changed, or a later version has changed it.
+/// Fails when the database cannot be changed, or this version can no longer use it.
 pub async fn migrate(url: &str) -> Result<Vec<String>, AdministrationError> {
     with_store(url, async |store| {
-        let missing = store.missing_migrations().await?;
+        let missing = store.schema().await?.missing;
         store.migrate().await?;
         Ok(missing)
     })
@@ -134,7 +138,7 @@ mod tests {
     async fn check_measures_a_database() {
         let plane = TestApp::start().await;
         let check = check(&plane.app.store).await.unwrap();
-        assert_eq!(check.missing_migrations, Vec::<String>::new());
+        assert_eq!(check.obstacle, None);
         assert!(check.round_trip > Duration::ZERO && check.commit > Some(Duration::ZERO), "{check:?}");
         assert!(check.clock_ahead.abs() < 10_000, "{check:?}");
         let written = instance::Entity::find().filter(instance::Column::SeenAt.eq(0));
@@ -146,10 +150,33 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let url = format!("sqlite://{}?mode=rwc", folder.path().join("new.db").display());
         let check = check_database(&url).await.unwrap();
-        assert_eq!(check.commit, None);
-        assert_eq!(migrate(&url).await.unwrap(), check.missing_migrations);
+        assert!(
+            check.commit.is_none()
+                && check.obstacle.unwrap().contains("migrations of this version are missing")
+        );
+        let missing = missing_migrations(&url).await.unwrap();
+        assert!(missing.len() > 20, "{missing:?}");
+        assert_eq!(migrate(&url).await.unwrap(), missing);
         assert_eq!(migrate(&url).await.unwrap(), Vec::<String>::new());
         assert_eq!(missing_migrations(&url).await.unwrap(), Vec::<String>::new());
         assert!(check_database(&url).await.unwrap().commit.is_some());
+    }
+
+    #[tokio::test]
+    async fn later_schema_is_used_by_versions_that_it_supports() {
+        let plane = TestApp::start().await;
+        let store = &plane.app.store;
+        let later = "INSERT INTO seaql_migrations (version, applied_at) VALUES ('m9999_later', 0)";
+        store.writer().execute_unprepared(later).await.unwrap();
+        store.migrate().await.unwrap();
+        assert!(check(store).await.unwrap().commit.is_some());
+        let require = "UPDATE schema_compatibility SET minimum_version = '99.1.0'";
+        store.writer().execute_unprepared(require).await.unwrap();
+        let error = store.migrate().await.unwrap_err().to_string();
+        assert!(error.contains("requires at least Loopgate 99.1.0; this is "), "{error}");
+        let check = check(store).await.unwrap();
+        assert!(check.commit.is_none() && error.ends_with(&check.obstacle.unwrap()));
+        store.writer().execute_unprepared("DELETE FROM schema_compatibility").await.unwrap();
+        store.migrate().await.unwrap_err();
     }
 }

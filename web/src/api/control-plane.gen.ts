@@ -1129,7 +1129,7 @@ export interface paths {
         };
         /**
          * Returns 200 while new requests should be sent to this instance; 503 with the reason when it shuts down, the database
-         *     cannot be written, or a migration of this version is missing in it.
+         *     cannot be written, or this version cannot use its schema.
          */
         get: operations["health_ready"];
         put?: never;

@@ -23,7 +23,7 @@ pub async fn live() -> &'static str {
 }
 
 /// Returns 200 while new requests should be sent to this instance; 503 with the reason when it shuts down, the database
-/// cannot be written, or a migration of this version is missing in it.
+/// cannot be written, or this version cannot use its schema.
 #[utoipa::path(get, path = "/health/ready", tag = "health", responses((status = 200, body = String, content_type = "text/plain")))]
 pub async fn ready(State(app): State<ControlPlaneState>) -> ApiResult<&'static str> {
     if app.drain.is_cancelled() {
@@ -34,9 +34,9 @@ pub async fn ready(State(app): State<ControlPlaneState>) -> ApiResult<&'static s
         .exec(app.store.writer())
         .await
         .map_err(|_| unavailable("Database cannot be written"))?;
-    match app.store.missing_migrations().await {
-        Ok(missing) if missing.is_empty() => Ok("OK"),
-        Ok(_) => Err(unavailable("Database lacks migrations of this version")),
+    match app.store.schema().await.map(|schema| schema.obstacle) {
+        Ok(None) => Ok("OK"),
+        Ok(Some(_)) => Err(unavailable("Database has the schema of another version")),
         Err(_) => Err(unavailable("Database unavailable")),
     }
 }

@@ -10,6 +10,7 @@ pub mod migration;
 use std::collections::HashSet;
 use std::time::Duration;
 
+use entity::schema_compatibility;
 use futures_util::TryStreamExt as _;
 use sea_orm::sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use sea_orm::{
@@ -17,6 +18,7 @@ use sea_orm::{
     EntityTrait, QuerySelect as _, Select, SqlErr, TransactionTrait,
 };
 use sea_orm_migration::{MigratorTrait, SchemaManager, seaql_migrations};
+use semver::Version;
 use serde::de::DeserializeOwned;
 
 // Timeout for a pooled connection, and for SQLite's lock.
@@ -35,6 +37,19 @@ pub const DATABASE_NOW: &str = "CAST(extract(epoch FROM clock_timestamp()) * 100
 // Waits for the advisory lock of the migrations of a schema.
 const MIGRATION_LOCK: &str =
     "SELECT pg_advisory_xact_lock(hashtextextended('loopgate migrations ' || current_schema(), 0))";
+
+const OWN_VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// A schema, compared with the one of this version.
+#[derive(Debug)]
+pub struct SchemaState {
+    /// Names of the migrations of this version that have not been applied.
+    pub missing: Vec<String>,
+    /// Whether a later version, which may run beside this one, has applied migrations.
+    pub is_later: bool,
+    /// Why this version cannot use the database as it is.
+    pub obstacle: Option<String>,
+}
 
 /// Connection pools of the database.
 #[derive(Clone, Debug)]
@@ -69,16 +84,27 @@ impl Store {
     }
 
     /// Applies pending migrations. On PostgreSQL, other instances that start at the same time wait.
+    ///
+    /// Fails when a later version has changed the schema, and this one can no longer use it.
     pub async fn migrate(&self) -> Result<(), DbErr> {
         if self.is_embedded() {
-            return migration::Migrator::up(&self.write, None).await;
+            return self.apply_migrations().await;
         }
         // The lock belongs to this transaction, whose connection does nothing else: the migrations run on
         // other connections of the pool. A killed process releases it.
         let lock = self.begin().await?;
         lock.execute_unprepared(MIGRATION_LOCK).await?;
-        migration::Migrator::up(&self.write, None).await?;
+        self.apply_migrations().await?;
         lock.commit().await
+    }
+
+    async fn apply_migrations(&self) -> Result<(), DbErr> {
+        let schema = self.schema().await?;
+        if schema.is_later {
+            // The migrator fails when it does not know an applied migration.
+            return schema.obstacle.map_or(Ok(()), |reason| Err(DbErr::Migration(reason)));
+        }
+        migration::Migrator::up(&self.write, None).await
     }
 
     /// Returns whether migrations have been applied to the database.
@@ -86,28 +112,43 @@ impl Store {
         SchemaManager::new(&self.write).has_table(MIGRATIONS_TABLE).await
     }
 
-    /// Returns whether exactly the migrations of this version have been applied.
-    pub async fn has_current_schema(&self) -> Result<bool, DbErr> {
-        if !self.has_schema().await? {
-            return Ok(false);
-        }
-        // Fails when the database contains a migration that this version does not know.
-        let pending = migration::Migrator::get_pending_migrations(&self.write).await;
-        Ok(pending.is_ok_and(|pending| pending.is_empty()))
-    }
-
-    /// Returns the names of the migrations of this version that have not been applied. A later version, which may run
-    /// beside this one, may have applied more.
-    pub async fn missing_migrations(&self) -> Result<Vec<String>, DbErr> {
+    /// Compares the schema with the one of this version.
+    pub async fn schema(&self) -> Result<SchemaState, DbErr> {
         let applied = if self.has_schema().await? {
             seaql_migrations::Entity::find().all(&self.read).await?
         } else {
             Vec::new()
         };
-        let applied: HashSet<String> = applied.into_iter().map(|row| row.version).collect();
+        let mut later: HashSet<String> = applied.into_iter().map(|row| row.version).collect();
         let own = migration::Migrator::migrations();
-        let missing = own.iter().map(|migration| migration.name()).filter(|name| !applied.contains(*name));
-        Ok(missing.map(str::to_owned).collect())
+        let missing: Vec<String> =
+            own.iter().map(|own| own.name().to_owned()).filter(|name| !later.remove(name)).collect();
+        let is_later = !later.is_empty();
+        let obstacle = match (missing.len(), is_later) {
+            (0, false) => None,
+            (0, true) => self.newer_requirement().await?,
+            (_, true) => Some(
+                "a later version has changed the database, which lacks migrations of this one".to_owned(),
+            ),
+            (count, false) => Some(format!(
+                "{count} migrations of this version are missing; `loopgate control-plane migrate` applies them"
+            )),
+        };
+        Ok(SchemaState { missing, is_later, obstacle })
+    }
+
+    /// Returns the requirement of a schema that a later version has changed, unless this version fulfils it.
+    async fn newer_requirement(&self) -> Result<Option<String>, DbErr> {
+        let row = schema_compatibility::Entity::find().one(&self.read).await?;
+        let required = row.map(|row| row.minimum_version).unwrap_or_default();
+        let versions = (Version::parse(OWN_VERSION), Version::parse(&required));
+        let is_fulfilled = matches!(versions, (Ok(own), Ok(required)) if own >= required);
+        Ok((!is_fulfilled).then(|| {
+            format!(
+                "a later version has changed the database, which requires at least Loopgate {required}; this is \
+                 {OWN_VERSION}"
+            )
+        }))
     }
 
     /// Returns the pool for read-only statements.

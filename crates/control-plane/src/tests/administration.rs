@@ -107,7 +107,7 @@ async fn copy_contains_changes_that_are_only_in_the_log() {
     assert_eq!(restored.users(None).await.unwrap().len(), 1);
     restored.close().await.unwrap();
     let empty = format!("sqlite://{}?mode=rwc", dir.path().join("empty.db").display());
-    assert!(matches!(Administration::open(&empty).await, Err(AdministrationError::OtherVersion)));
+    assert!(matches!(Administration::open(&empty).await, Err(AdministrationError::OtherVersion(_))));
     assert!(Administration::check_file(&empty).await.is_err());
     assert!(
         !Administration::is_in_use(&empty).await.unwrap() && Administration::is_in_use(&url).await.unwrap()
@@ -122,7 +122,7 @@ async fn backup_of_an_earlier_version_is_accepted_and_a_damaged_one_is_not() {
     Migrator::up(&earlier, Some(3)).await.unwrap();
     earlier.close().await.unwrap();
     Administration::check_file(&url).await.unwrap();
-    assert!(matches!(Administration::open(&url).await, Err(AdministrationError::OtherVersion)));
+    assert!(matches!(Administration::open(&url).await, Err(AdministrationError::OtherVersion(_))));
 
     let mut content = std::fs::read(&file).unwrap();
     // Keeps the first page, which contains the header and the schema.

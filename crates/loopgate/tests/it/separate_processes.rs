@@ -380,7 +380,7 @@ async fn operator_adds_an_organization_and_backs_up_a_running_control_plane() ->
     let backup = plane.home.path().join("backup");
     let backup = backup.to_str().context("not UTF-8")?;
     let check = plane.operate(&["check"]).await?.map_err(anyhow::Error::msg)?;
-    ensure!(check.contains("SQLite") && check.contains("migrations  all applied"), "{check}");
+    ensure!(check.contains("SQLite") && check.contains("schema      usable by this version"), "{check}");
     let missing = plane.operate(&["migrate", "--check"]).await?;
     ensure!(missing == Ok(String::new()), "{missing:?}");
     let written = plane.operate(&["backup", backup]).await?;

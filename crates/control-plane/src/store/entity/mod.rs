@@ -47,6 +47,7 @@ pub mod repository;
 pub mod repository_config;
 pub mod review_comment;
 pub mod saved_views;
+pub mod schema_compatibility;
 pub mod session;
 pub mod sign_in_attempt;
 pub mod sign_in_link;

@@ -1,6 +1,8 @@
 //! Schema migrations, oldest first.
 //!
-//! A released migration never changes; further changes are new migrations. Statements use the query builder,
+//! A released migration never changes; further changes are new migrations. The previous version runs beside this one during an
+//! upgrade: tables and columns are added first, and removed by a later version than the one that stops using them. A
+//! migration that an earlier version cannot work with changes the row of `schema_compatibility`. Statements use the query builder,
 //! so that one definition serves SQLite and PostgreSQL.
 
 mod accounts;
@@ -9,6 +11,7 @@ mod bound_links;
 mod change_requests;
 mod change_reviews;
 mod claimed_gateways;
+mod compatibility;
 mod deployments;
 mod desktop_grants;
 mod diagnostics;
@@ -81,6 +84,7 @@ impl MigratorTrait for Migrator {
             Box::new(open_findings::CreateOpenFindings),
             Box::new(deployments::CreateDeployments),
             Box::new(instances::Instances),
+            Box::new(compatibility::SchemaCompatibility),
         ]
     }
 }

@@ -37,12 +37,8 @@ pub struct MigrateArgs {
 impl DatabaseCheckArgs {
     pub fn run(&self) -> anyhow::Result<ExitCode> {
         let check = commands::block_on(async { Ok(check_database(&self.database.url()?).await?) })?;
-        let missing = check.missing_migrations.len();
         println!("database    {}", check.engine);
-        match missing {
-            0 => println!("migrations  all applied"),
-            _ => println!("migrations  {missing} missing; apply them with `loopgate control-plane migrate`"),
-        }
+        println!("schema      {}", check.obstacle.as_deref().unwrap_or("usable by this version"));
         println!("round trip  {}", milliseconds(check.round_trip));
         if let Some(commit) = check.commit {
             println!("commit      {}", milliseconds(commit));
@@ -55,7 +51,7 @@ impl DatabaseCheckArgs {
         } else {
             println!("clock       that of the database");
         }
-        Ok(exit_code(missing == 0 && !is_clock_off))
+        Ok(exit_code(check.obstacle.is_none() && !is_clock_off))
     }
 }
 
