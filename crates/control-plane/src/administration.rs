@@ -107,16 +107,25 @@ impl Administration {
     /// written it.
     ///
     /// # Errors
-    /// Fails when the file cannot be used, is damaged, or is another database.
+    /// Fails when the file cannot be used, is damaged, is another database, or requires a later version.
     pub async fn check_file(database_url: &str) -> Result<()> {
         let store = Store::connect(database_url, None).await?;
-        let problem = damage(&store).await?;
-        let has_schema = store.has_schema().await?;
+        let result = Self::check_store(&store).await;
         store.close().await?;
-        match problem {
-            Some(problem) => Err(refused(format!("the database is damaged: {problem}"))),
-            None if !has_schema => Err(refused("the database is not one of a control plane".to_owned())),
-            None => Ok(()),
+        result
+    }
+
+    async fn check_store(store: &Store) -> Result<()> {
+        if let Some(problem) = damage(store).await? {
+            return Err(refused(format!("the database is damaged: {problem}")));
+        }
+        if !store.has_schema().await? {
+            return Err(refused("the database is not one of a control plane".to_owned()));
+        }
+        let schema = store.schema().await?;
+        match schema.obstacle {
+            Some(reason) if schema.is_later => Err(AdministrationError::OtherVersion(reason)),
+            _ => Ok(()),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use sea_orm::Database;
+use sea_orm::{ConnectionTrait as _, Database};
 use sea_orm_migration::MigratorTrait as _;
 use serde_json::json;
 
@@ -106,6 +106,12 @@ async fn copy_contains_changes_that_are_only_in_the_log() {
     let restored = Administration::open(&url).await.unwrap();
     assert_eq!(restored.users(None).await.unwrap().len(), 1);
     restored.close().await.unwrap();
+    let later = Database::connect(&url).await.unwrap();
+    let statements = "INSERT INTO seaql_migrations (version, applied_at) VALUES ('m9999_later', 0); \
+        UPDATE schema_compatibility SET minimum_version = '99.1.0'";
+    later.execute_unprepared(statements).await.unwrap();
+    later.close().await.unwrap();
+    assert!(matches!(Administration::check_file(&url).await, Err(AdministrationError::OtherVersion(_))));
     let empty = format!("sqlite://{}?mode=rwc", dir.path().join("empty.db").display());
     assert!(matches!(Administration::open(&empty).await, Err(AdministrationError::OtherVersion(_))));
     assert!(Administration::check_file(&empty).await.is_err());
