@@ -67,6 +67,32 @@ test("page redirects to the signed-out page when the session ends", async ({ pag
   await expect(page).toHaveURL(/\/signed-out\b/, { timeout: 20_000 });
 });
 
+test("page to which a person returns is kept when several requests find the session ended", async ({
+  page,
+  context,
+}) => {
+  const path = `/acme/loops/${id(11)}?tab=changes&file=test%2Fretry.test.ts`;
+  await signIn(page, path);
+  await page.getByRole("button", { name: "Finish review" }).click();
+  const summary = page.getByRole("dialog").getByLabel("Summary");
+  await summary.fill("Name the limit.");
+  // The page is left later than several of its requests end.
+  await page.route("**/assets/**", async (route) => {
+    await page.waitForTimeout(1_000);
+    await route.fallback();
+  });
+  await context.clearCookies();
+  await page.getByRole("button", { name: "Comment only" }).click();
+  const isSignedOut = (url: URL) =>
+    url.pathname === "/signed-out" && url.searchParams.get("returnTo") === path;
+  await expect(page).toHaveURL(isSignedOut);
+  // A link that is opened in the same tab names no page.
+  await open(page, "/sign-in?token=mock");
+  await expect(page).toHaveURL(mock.origin + path);
+  await page.getByRole("button", { name: "Finish review" }).click();
+  await expect(summary).toHaveValue("Name the limit.");
+});
+
 test("session survives a reload and a new tab, but requires the session key", async ({
   page,
   context,

@@ -54,6 +54,21 @@ test("archived entry is in its view, and comes back by undo", async ({ page }) =
   await expect(page.getByText("No change requests match the search")).toBeVisible();
 });
 
+test("undo is in view after a change at the end of a scrolled list", async ({ page }) => {
+  await open(page, "work");
+  await rows(page).first().hover();
+  const entry = page.getByRole("listitem").filter({ hasText: "Change 30:" });
+  await expect(async () => {
+    await page.mouse.wheel(0, 1_000);
+    await expect(entry).toBeInViewport({ timeout: 500 });
+  }).toPass();
+  await entry.getByRole("button", { name: /^Actions for/ }).click();
+  await page.getByRole("menuitem", { name: "Archive" }).click();
+  await expect(page.getByRole("button", { name: "Undo" })).toBeInViewport();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect(entry).toBeInViewport();
+});
+
 test("empty list says whether all change requests are archived", async ({ page }) => {
   let archived = 0;
   await page.route(/\/change-requests\?/, async (route) => {

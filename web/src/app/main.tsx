@@ -20,6 +20,8 @@ whenSignedOut(() => {
   const { matches, location } = router.state;
   // The pages outside an organization show a wrong password themselves, and several requests may fail at once.
   if (!matches.some(({ routeId }) => routeId === "/$orgSlug")) return;
+  // Until the page is displayed, the matches are still those of the page before it.
+  if (location.pathname === "/signed-out") return;
   const { href } = location;
   void router.navigate({ to: "/signed-out", search: { returnTo: href }, replace: true });
 });

@@ -5,6 +5,7 @@ import { onlyValid } from "@/routing/valid-search";
 import { lazyView } from "@/ui/lazy-view";
 import { rootRoute } from "@/routing/parents";
 
+import { isReturnPath } from "./model/return-to";
 import { invitationQuery, signInMethodsQuery } from "./queries";
 import { LoadingPage } from "./views/loading-page";
 import { SignedOut } from "./views/signed-out";
@@ -18,27 +19,13 @@ interface SignInSearch {
   returnTo?: string;
 }
 
-/**
- * Returns whether a value is a path of this origin. Accepting others would be an open redirect: for a browser, `//host`,
- * `/\host` and a host after a slash and a tab are other origins.
- */
-function isOwnPath(value: unknown): value is string {
-  const { origin } = window.location;
-  return (
-    typeof value === "string" &&
-    value.startsWith("/") &&
-    URL.canParse(value, origin) &&
-    new URL(value, origin).origin === origin
-  );
-}
-
 export const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/sign-in",
   validateSearch: onlyValid<SignInSearch>(({ token, error, returnTo }) => ({
     ...(typeof token === "string" && { token }),
     ...(typeof error === "string" && { error }),
-    ...(isOwnPath(returnTo) && { returnTo }),
+    ...(isReturnPath(returnTo) && { returnTo }),
   })),
   loaderDeps: ({ search: { token } }) => ({ token }),
   // A link needs no other methods.
@@ -52,7 +39,7 @@ export const signedOutRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/signed-out",
   validateSearch: onlyValid<Pick<SignInSearch, "returnTo">>(({ returnTo }) =>
-    isOwnPath(returnTo) ? { returnTo } : {},
+    isReturnPath(returnTo) ? { returnTo } : {},
   ),
   component: SignedOut,
 });

@@ -11,7 +11,6 @@ import type { ChangeRequestDetail } from "@/api/types";
 import { useStateAnnouncement } from "@/ui/announce";
 import { cx } from "@/ui/cx";
 import { usePageTitle } from "@/ui/page-title";
-import { Panel } from "@/ui/panel";
 
 import { stateLabel } from "../model/states";
 import { type ChangeRequestTab, TAB_NAMES, tabOf, TABS } from "../model/tabs";
@@ -72,9 +71,7 @@ export function ChangeRequestPage({
         <h1 dir="auto" className="mt-2 mb-4 text-2xl font-semibold wrap-anywhere">
           {request.document.title}
         </h1>
-        <Panel className="overflow-hidden">
-          <UndoBar actions={actions} />
-        </Panel>
+        <UndoBar actions={actions} />
       </>
     );
   }

@@ -50,7 +50,7 @@ export function UndoBar({
     <>
       <div role="status">
         {undo && (
-          <div className="flex flex-wrap items-center gap-3 border-b border-line bg-sunken px-4 py-2 text-sm">
+          <div className="flex flex-wrap items-center gap-3 rounded-lg border border-line bg-raised px-4 py-2 text-sm shadow-raised">
             <span dir="auto" className="min-w-0 flex-1 truncate">
               {undo.text}
             </span>

@@ -13,8 +13,7 @@ import { EmptyState, Panel } from "@/ui/panel";
 
 import { parseSearch, VIEWS } from "../model/search";
 import { firstPageQuery, NEEDS_ME, useChangeRequests } from "../queries";
-import { UndoBar } from "./entry-actions";
-import { Selection, useListActions } from "./list-actions";
+import { ListBars, useListActions } from "./list-actions";
 import { RequestList } from "./request-list";
 
 const RUNNING = parseSearch(VIEWS.find(({ name }) => name === "Running")?.search ?? "");
@@ -44,16 +43,10 @@ export function Inbox({ setUp, approvals, nextEnd }: InboxProps) {
         )}
       </div>
       {approvals}
-      {list.total === 0 && actions.undo && (
-        <Panel className="mt-4 overflow-hidden">
-          <UndoBar actions={actions} />
-        </Panel>
-      )}
       {list.total === 0 ? (
         <NothingWaits orgSlug={orgSlug} setUp={setUp} nextEnd={nextEnd} />
       ) : (
         <Panel className="mt-4 overflow-hidden">
-          <UndoBar actions={actions} />
           <RequestList
             label="Change requests that need you"
             list={list}
@@ -63,7 +56,7 @@ export function Inbox({ setUp, approvals, nextEnd }: InboxProps) {
           />
         </Panel>
       )}
-      <Selection actions={actions} />
+      <ListBars actions={actions} />
     </>
   );
 }

@@ -5,7 +5,7 @@ import type { ChangeRequest } from "@/api/types";
 import { lazyView } from "@/ui/lazy-view";
 import { useSelectShortcuts } from "@/ui/list-shortcuts";
 
-import { useEntryActions } from "./entry-actions";
+import { UndoBar, useEntryActions } from "./entry-actions";
 
 // Not part of the first page.
 const SelectionBar = lazyView(() => import("./selection-bar"), "SelectionBar");
@@ -36,12 +36,16 @@ export function useListActions(list: string) {
   };
 }
 
-/** The actions for all selected entries, if there are any. */
-export function Selection({ actions }: { actions: ListActions }) {
-  if (actions.selected.length === 0) return null;
+/** What was changed last, with its undo, and the actions for all selected entries: in view wherever the list is scrolled. */
+export function ListBars({ actions }: { actions: ListActions }) {
   return (
-    <Suspense>
-      <SelectionBar actions={actions} />
-    </Suspense>
+    <div className="sticky bottom-[calc(var(--navigation)+0.75rem)] z-20 mt-4 space-y-2">
+      <UndoBar actions={actions} />
+      {actions.selected.length > 0 && (
+        <Suspense>
+          <SelectionBar actions={actions} />
+        </Suspense>
+      )}
+    </div>
   );
 }

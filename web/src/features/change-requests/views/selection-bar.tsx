@@ -21,7 +21,7 @@ export function SelectionBar({ actions }: { actions: ListActions }) {
   return (
     <section
       aria-label="Selection"
-      className="sticky bottom-[calc(var(--navigation)+0.75rem)] z-20 mt-4 flex flex-wrap items-center gap-2 rounded-lg border border-line bg-raised px-4 py-2.5 shadow-raised"
+      className="flex flex-wrap items-center gap-2 rounded-lg border border-line bg-raised px-4 py-2.5 shadow-raised"
     >
       <p role="status" className="mr-2 font-medium tabular-nums">
         {selected.length} selected

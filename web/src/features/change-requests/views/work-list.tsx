@@ -16,9 +16,8 @@ import { SearchField } from "@/ui/search-field";
 import { parseSearch, withPerson } from "../model/search";
 import { type Grouping, GROUPINGS, toSaved, workAddress } from "../model/work-address";
 import { firstPageQuery, useChangeRequests } from "../queries";
-import { UndoBar } from "./entry-actions";
 import { GroupedList } from "./grouped-list";
-import { Selection, useListActions } from "./list-actions";
+import { ListBars, useListActions } from "./list-actions";
 import { RequestList } from "./request-list";
 import { ViewBar } from "./view-bar";
 
@@ -69,7 +68,6 @@ export function WorkList() {
         onSelect={(view) => void navigate({ search: view, resetScroll: false })}
       />
       <Panel className="mt-4 overflow-hidden">
-        <UndoBar actions={actions} />
         {list.total > 0 ? (
           group ? (
             <GroupedList filters={filters} by={group} orgSlug={orgSlug} actions={actions} />
@@ -94,7 +92,7 @@ export function WorkList() {
           </EmptyState>
         )}
       </Panel>
-      <Selection actions={actions} />
+      <ListBars actions={actions} />
     </>
   );
 }

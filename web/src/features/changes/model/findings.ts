@@ -1,6 +1,7 @@
 /** Findings of reviews of a worktree, as the diff displays them. */
 import type { CommentDraft, ReviewFinding } from "@/api/types";
 import type { Tone } from "@/model/status";
+import { visibleName } from "@/model/visible-name";
 
 import type { SentComment } from "./comments";
 import { contentId } from "./content-id";
@@ -166,7 +167,8 @@ export const findingSummary = ({ path, title, details, suggestion }: Finding): s
 /** Returns the place of a finding in words. */
 export function findingPlace({ path, line }: Finding): string {
   if (path === undefined) return "The whole change";
-  return line === undefined ? path : `${path}, line ${line}`;
+  const name = visibleName(path);
+  return line === undefined ? name : `${name}, line ${line}`;
 }
 
 /** Returns the findings in numbers, for example `5 findings · 3 open`. */

@@ -4,6 +4,7 @@ import { useEffect } from "react";
 import { messageOf } from "@/api/errors";
 import type { ChangedFile } from "@/api/types";
 import { fileSize } from "@/model/format";
+import { hasDirectionControls, visibleName } from "@/model/visible-name";
 import { Button } from "@/ui/button";
 
 import { isCurrent } from "../model/content-key";
@@ -52,8 +53,8 @@ export function FileHeader({
         <Chevron aria-hidden className="size-4 shrink-0 text-ink-3" />
         <StatusMark status={file.status} />
         <h2 dir="auto" className="truncate font-mono text-xs">
-          {file.oldPath && <span className="text-ink-3">{file.oldPath} → </span>}
-          {file.path}
+          {file.oldPath && <span className="text-ink-3">{visibleName(file.oldPath)} → </span>}
+          {visibleName(file.path)}
         </h2>
       </button>
       {note && (
@@ -97,13 +98,15 @@ export function FileHeader({
 
 const KINDS = { "lock-file": "Lock file", generated: "Generated" };
 
-/** Returns why no lines of a file, or those of an earlier content, are displayed. */
+/** Returns why no lines of a file, or those of an earlier content, are displayed; or a warning about the lines. */
 function noteOf(file: ChangedFile, state: PatchState | undefined, isOpen: boolean) {
   if (file.binary) return file.size ? `Binary file · ${fileSize(file.size)}` : "Binary file";
   if (isCurrent(file, state) && "error" in state) return `Not loaded: ${messageOf(state.error)}`;
   if (!isOpen) return file.generated && KINDS[file.generated];
   if (!state || "error" in state) return "Loading…";
   if (!isCurrent(file, state)) return "Updating…";
+  if (hasDirectionControls(state.patch))
+    return "Contains characters that change the order of the text";
   if (state.patch.includes("\n@@ ")) return undefined;
   if (file.oldMode && file.newMode && file.oldMode !== file.newMode)
     return `Mode ${file.oldMode} → ${file.newMode}`;

@@ -1,6 +1,7 @@
 import { Check, File, Folder } from "lucide-react";
 
 import type { ChangedFile } from "@/api/types";
+import { visibleName } from "@/model/visible-name";
 import { cx } from "@/ui/cx";
 
 import type { TreeNode } from "../model/tree";
@@ -25,7 +26,7 @@ export function FileTree(props: TreeProps) {
               <summary className="flex cursor-pointer items-center gap-1.5 rounded px-1.5 py-0.5 text-sm text-ink-2 hover:bg-idle-soft">
                 <Folder aria-hidden className="size-3.5 shrink-0" />
                 <span dir="auto" className="truncate">
-                  {node.name}
+                  {visibleName(node.name)}
                 </span>
               </summary>
               <div className="ml-2.5 border-l border-line pl-1.5">
@@ -71,7 +72,7 @@ function FileButton({
         <File aria-hidden className="size-3.5 shrink-0 text-ink-3" />
       )}
       <span dir="auto" className="min-w-0 flex-1 truncate">
-        {name}
+        {visibleName(name)}
       </span>
       {comments > 0 && (
         <span className="rounded-full bg-accent-soft px-1.5 text-xs">

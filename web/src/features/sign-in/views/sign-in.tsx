@@ -10,6 +10,7 @@ import { Field, INPUT_CLASS } from "@/ui/field";
 import { usePageTitle } from "@/ui/page-title";
 import { Notice } from "@/ui/panel";
 
+import { takeReturnPath } from "../model/return-to";
 import { signInErrorText } from "../model/sign-in-errors";
 import { signInMethodsQuery, signInWithLink, signInWithPassword } from "../queries";
 import { CenteredPage } from "./centered-page";
@@ -29,7 +30,9 @@ function useContinue() {
   return () => {
     // The cache may belong to another account that was signed in.
     queryClient.clear();
-    router.history.replace(returnTo ?? "/");
+    // Also taken if the address names a path, so that it does not apply to a later sign-in.
+    const kept = takeReturnPath();
+    router.history.replace(returnTo ?? kept ?? "/");
   };
 }
 

@@ -6,6 +6,7 @@ import { onSignedInElsewhere } from "@/api/session-key";
 import { buttonClass } from "@/ui/button";
 import { usePageTitle } from "@/ui/page-title";
 
+import { keepReturnPath } from "../model/return-to";
 import { CenteredPage } from "./centered-page";
 
 const route = getRouteApi("/signed-out");
@@ -16,6 +17,8 @@ export function SignedOut() {
   const { returnTo = "/" } = search;
   // A sign-in link opens in another tab.
   useEffect(() => onSignedInElsewhere(() => window.location.replace(returnTo)), [returnTo]);
+  // A person may open the link in this tab, too.
+  useEffect(() => keepReturnPath(returnTo), [returnTo]);
   return (
     <CenteredPage title="You are signed out">
       <p>
