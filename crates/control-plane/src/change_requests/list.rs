@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, HashSet};
 use loopgate_api::launch::RepoRef;
 use sea_orm::prelude::*;
 use sea_orm::sea_query::{Expr, ExprTrait, Func};
-use sea_orm::{Condition, ConnectionTrait, JoinType, QueryOrder as _, QuerySelect as _, QueryTrait as _};
+use sea_orm::{
+    Condition, ConnectionTrait, DbBackend, JoinType, QueryOrder as _, QuerySelect as _, QueryTrait as _,
+};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -74,7 +76,7 @@ pub async fn page(
     use change_request::{Column, Entity};
     let limit = page::limit(query.limit)?;
     let position = Position::parse(query.before.as_deref(), query.before_id)?;
-    let matching = matching(caller, query)?;
+    let matching = matching(db.get_database_backend(), caller, query)?;
     let total = if query.count { Some(matching.clone().count(db).await?) } else { None };
     let selection = match position {
         Some(position) => {
@@ -93,7 +95,11 @@ pub async fn page(
 }
 
 /// Returns the query for the change requests on all pages.
-fn matching(caller: &Caller, query: &ChangeRequestQuery) -> ApiResult<Select<change_request::Entity>> {
+fn matching(
+    backend: DbBackend,
+    caller: &Caller,
+    query: &ChangeRequestQuery,
+) -> ApiResult<Select<change_request::Entity>> {
     use change_request::Column;
     let organization = caller.organization_id();
     let mut selection = change_request::Entity::find().filter(Column::OrganizationId.eq(organization));
@@ -130,10 +136,10 @@ fn matching(caller: &Caller, query: &ChangeRequestQuery) -> ApiResult<Select<cha
         .filter(document::Column::OrganizationId.eq(organization))
         .filter(document::Column::DeletedAt.is_null());
     if let Some(text) = text {
-        documents = documents.filter(mentions(text));
+        documents = documents.filter(mentions(backend, text));
     }
     if let Some(repo) = query.repo.as_deref() {
-        documents = documents.filter(is_of_repository(repo));
+        documents = documents.filter(is_of_repository(backend, repo));
     }
     Ok(selection.filter(Column::DocumentId.in_subquery(documents.into_query())))
 }
@@ -177,14 +183,15 @@ pub async fn groups(
 ) -> ApiResult<Vec<ChangeRequestGroup>> {
     use change_request::{Column, Relation};
     // Counted here: the name of a repository is inside a JSON value, which the databases access in different ways.
-    let rows: Vec<(StoredEnum<ChangeState>, Uuid, Option<Json>)> = matching(caller, query)?
-        .join(JoinType::InnerJoin, Relation::Document.def())
-        .select_only()
-        .columns([Column::State, Column::UserId])
-        .column(document::Column::Repo)
-        .into_tuple()
-        .all(db)
-        .await?;
+    let rows: Vec<(StoredEnum<ChangeState>, Uuid, Option<Json>)> =
+        matching(db.get_database_backend(), caller, query)?
+            .join(JoinType::InnerJoin, Relation::Document.def())
+            .select_only()
+            .columns([Column::State, Column::UserId])
+            .column(document::Column::Repo)
+            .into_tuple()
+            .all(db)
+            .await?;
     let names = users(db, rows.iter().map(|(_, user, _)| *user).collect::<HashSet<_>>().into_iter()).await?;
     let mut groups: BTreeMap<(usize, String), ChangeRequestGroup> = BTreeMap::new();
     for (state, user, repo) in &rows {
@@ -221,18 +228,18 @@ fn needs_person(user: Uuid) -> Condition {
 }
 
 /// Returns the condition for documents whose title, slug or repository contains a text.
-fn mentions(text: &str) -> Condition {
+fn mentions(backend: DbBackend, text: &str) -> Condition {
     use document::Column;
     let column = |column: Column| Expr::col((document::Entity, column));
     let columns = [column(Column::Title), column(Column::Slug), column(Column::Repo).cast_as("text")];
-    text_search::any_contains(columns, text)
+    text_search::any_contains(backend, columns, text)
 }
 
 /// Returns the condition for documents of a repository, or of none. The name is compared inside the stored JSON object.
-fn is_of_repository(repo: &str) -> Expr {
+fn is_of_repository(backend: DbBackend, repo: &str) -> Expr {
     if repo.is_empty() {
         return document::Column::Repo.is_null();
     }
     let stored = Expr::col((document::Entity, document::Column::Repo)).cast_as("text");
-    text_search::contains(stored, &format!("\"{repo}\""))
+    text_search::contains(backend, stored, &format!("\"{repo}\""))
 }

@@ -4,7 +4,7 @@ use loopgate_api::command::LoopCommand;
 use loopgate_api::job::LoopStatus;
 use sea_orm::prelude::*;
 use sea_orm::sea_query::{Expr, ExprTrait};
-use sea_orm::{Condition, ConnectionTrait, QueryOrder, QuerySelect, QueryTrait as _};
+use sea_orm::{Condition, ConnectionTrait, DbBackend, QueryOrder, QuerySelect, QueryTrait as _};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -104,24 +104,24 @@ async fn matching(
         selection = selection.filter(Column::DocumentId.eq(document.id));
     }
     if let Some(text) = text_search::requested(query.text.as_deref())? {
-        selection = selection.filter(mentions(organization_id, text));
+        selection = selection.filter(mentions(db.get_database_backend(), organization_id, text));
     }
     Ok(selection)
 }
 
 /// Returns the condition for loops whose texts in the list contain `text`.
-fn mentions(organization_id: Uuid, text: &str) -> Condition {
+fn mentions(backend: DbBackend, organization_id: Uuid, text: &str) -> Condition {
     use agent_loop::Column;
     let titled = document::Entity::find()
         .select_only()
         .column(document::Column::Id)
         .filter(document::Column::OrganizationId.eq(organization_id))
-        .filter(text_search::contains(Expr::col((document::Entity, document::Column::Title)), text))
+        .filter(text_search::contains(backend, Expr::col((document::Entity, document::Column::Title)), text))
         .into_query();
     let column = |column: Column| Expr::col((agent_loop::Entity, column));
     let columns =
         [column(Column::PromptExcerpt), column(Column::BranchName), column(Column::Repo).cast_as("text")];
-    text_search::any_contains(columns, text).add(Column::DocumentId.in_subquery(titled))
+    text_search::any_contains(backend, columns, text).add(Column::DocumentId.in_subquery(titled))
 }
 
 /// Returns the condition for loops after `after` in the list (keyset pagination).

@@ -80,8 +80,9 @@ pub async fn list(
         selection = selection.filter(agent::Column::SourceRepo.eq(repo));
     }
     if let Some(search) = query.search.filter(|search| !search.is_empty()) {
+        let backend = app.store.reader().get_database_backend();
         let columns = [agent::Column::Name, agent::Column::Role].map(Expr::col);
-        selection = selection.filter(text_search::any_contains(columns, &search));
+        selection = selection.filter(text_search::any_contains(backend, columns, &search));
     }
     let listed = async {
         let total = selection.clone().count(app.store.reader()).await?;

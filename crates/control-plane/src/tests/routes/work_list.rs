@@ -72,6 +72,32 @@ async fn list_is_filtered_by_person_and_repository() {
 }
 
 #[tokio::test]
+async fn search_ignores_the_case_of_all_letters_and_has_no_wildcards() {
+    let plane = TestApp::start().await;
+    let owner = plane.owner().await;
+    for title in ["Über die Gärten", "ПРИВЕТ Мир", "50 % [a] of *?", "a_b\\c"] {
+        request(&owner, title, Value::Null).await;
+    }
+    let found = async |text: &str| {
+        let query = url::form_urlencoded::Serializer::new(String::new()).append_pair("text", text).finish();
+        slugs(&owner, &query).await
+    };
+    for (text, expected) in [
+        ("über", "feature-1"),
+        ("ÜBER DIE GÄRTEN", "feature-1"),
+        ("привет мир", "feature-2"),
+        ("% [A]", "feature-3"),
+        ("OF *?", "feature-3"),
+        ("_B\\C", "feature-4"),
+    ] {
+        assert_eq!(found(text).await, [expected], "{text}");
+    }
+    for text in ["o? *", "[a-z]b", "a%c"] {
+        assert_eq!(found(text).await, [""; 0], "{text}");
+    }
+}
+
+#[tokio::test]
 async fn groups_count_all_pages_of_the_filtered_list() {
     let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;

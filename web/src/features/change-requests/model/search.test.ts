@@ -9,6 +9,7 @@ test("qualifiers are separated from the text", () => {
     state: ["failed", "running"],
     mine: true,
   });
+  expect(parseSearch("state:plan-ready")).toEqual({ state: ["plan_ready"] });
 });
 
 test("person replaces the one of the search", () => {

@@ -34,7 +34,8 @@ export function parseSearch(search: string): ChangeRequestFilters {
   for (const word of search.split(/\s+/).filter(Boolean)) {
     const [, name, value] = /^(repo|person|state|is):(.+)$/.exec(word) ?? [];
     const flag = name === "is" && value !== undefined ? FLAGS[value] : undefined;
-    const state = name === "state" ? STATES.find((state) => state === value) : undefined;
+    const stateName = name === "state" ? value?.replaceAll("-", "_") : undefined;
+    const state = STATES.find((state) => state === stateName);
     if (flag) filters[flag] = true;
     else if (state) filters.state = [...new Set([...(filters.state ?? []), state])];
     else if ((name === "repo" || name === "person") && value !== undefined) filters[name] = value;

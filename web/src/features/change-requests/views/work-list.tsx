@@ -14,6 +14,7 @@ import { EmptyState, Panel } from "@/ui/panel";
 import { SearchField } from "@/ui/search-field";
 
 import { parseSearch, withPerson } from "../model/search";
+import { STATES } from "../model/states";
 import { type Grouping, GROUPINGS, toSaved, workAddress } from "../model/work-address";
 import { firstPageQuery, useChangeRequests } from "../queries";
 import { GroupedList } from "./grouped-list";
@@ -84,11 +85,16 @@ export function WorkList() {
           <NothingListed orgSlug={orgSlug} />
         ) : (
           <EmptyState
-            title="No change requests match the search"
+            title={
+              q === "is:archived"
+                ? "No archived change requests"
+                : "No change requests match the search"
+            }
             action={<Button onClick={clear}>Clear the search</Button>}
           >
             Qualifiers: repo:owner/name, person:ada@example.org, state:failed, is:mine, is:waiting,
             is:archived.
+            {filters.text?.includes("state:") && ` States: ${STATES.join(", ")}.`}
           </EmptyState>
         )}
       </Panel>
