@@ -128,7 +128,9 @@ impl Store {
             (0, false) => None,
             (0, true) => self.newer_requirement().await?,
             (_, true) => Some(
-                "a later version has changed the database, which lacks migrations of this one: use the later version".to_owned(),
+                "a later version has changed the database, which lacks migrations of this one: use the later \
+                 version"
+                    .to_owned(),
             ),
             (count, false) => Some(format!(
                 "{count} migrations of this version are missing; `loopgate control-plane migrate` applies them"
