@@ -62,6 +62,17 @@ impl Fixture {
         git(&self.root(), args).unwrap()
     }
 
+    /// Commits a critic of `src`.
+    fn commit_critic(&self) {
+        self.write(".claude/agents/shop-critic.md", "Look at the prices.\n");
+        self.write(
+            ".loopgate/settings/critic-gates.json",
+            r#"{"moduleCritics": [{"patterns": ["src"], "critics": ["shop-critic"]}]}"#,
+        );
+        self.git(&["add", "--force", "--all", ".loopgate/settings"]);
+        self.commit();
+    }
+
     pub(in crate::code_review) fn commit(&self) {
         self.git(&["add", "--all"]);
         self.git(&["commit", "--quiet", "-m", "Add files"]);
@@ -569,13 +580,7 @@ fn files_of_programs_are_checked_without_a_model() {
 #[test]
 fn critic_of_the_base_is_asked() {
     let fixture = Fixture::new(EMPTY);
-    fixture.write(".claude/agents/shop-critic.md", "Look at the prices.\n");
-    fixture.write(
-        ".loopgate/settings/critic-gates.json",
-        r#"{"moduleCritics": [{"patterns": ["src"], "critics": ["shop-critic"]}]}"#,
-    );
-    fixture.git(&["add", "--force", "--all", ".loopgate/settings"]);
-    fixture.commit();
+    fixture.commit_critic();
     fixture.change(10);
     fixture.completed();
     let request = fixture.note("prompts/fast.1");
@@ -816,13 +821,7 @@ fn no_reviewer_is_sent_a_tenth_more_than_was_measured() {
         confidences(&[0.9])
     );
     let fixture = Fixture::new(&script);
-    fixture.write(".claude/agents/shop-critic.md", "Look at the prices.\n");
-    fixture.write(
-        ".loopgate/settings/critic-gates.json",
-        r#"{"moduleCritics": [{"patterns": ["src"], "critics": ["shop-critic"]}]}"#,
-    );
-    fixture.git(&["add", "--force", "--all", ".loopgate/settings"]);
-    fixture.commit();
+    fixture.commit_critic();
     fixture.change(250);
     fixture.completed();
     fixture.change(50);
